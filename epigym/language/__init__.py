@@ -1,4 +1,4 @@
-"""Front ends: problem texts to ground planning tasks, and back to files."""
+"""Reads problem files into ground planning tasks, and writes tasks to files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Semantics = Literal["default", "efp", "update_model"]
 SEMANTICS: tuple[Semantics, ...] = ("default", "efp", "update_model")
 _DEFAULT: Semantics = "default"
 
-# Imported when first used: a parser takes longer to import than most problems to solve.
+# Imported at first use: importing a parser takes longer than solving most problems.
 _MODULES = {
     "parse_epddl": "epigym.language.epddl",
     "parse_formula": "epigym.language.mastar",
@@ -56,24 +56,24 @@ def load(
     libraries: str | Path | Iterable[str | Path] = (),
     plank_compat: bool = False,
 ) -> Task:
-    """Read the problem file `path`, in the language that its extension names.
+    """Read a problem file in the language of its extension.
 
-    `.txt` is mA*, `.epddl` an EPDDL problem; `.json` is a specification that names an EPDDL problem with its
-    domain and libraries, or a ground EPDDL task in the official layout, as its content says.
+    `.txt` is mA*, `.epddl` is an EPDDL problem. The content of a `.json` file decides whether it is a specification
+    (the paths of an EPDDL problem, its domain and libraries) or a ground EPDDL task in the official layout.
 
     Args:
         path: the problem file.
         semantics: the reading of mA*, see `parse_mastar`.
         domain_file: the domain of an EPDDL problem, if it is not in the problem's file.
-        libraries: its action-type libraries; a single one need not be put into a list.
-        plank_compat: whether to read EPDDL as its official toolkit does, see `epigym.language.epddl`.
+        libraries: its action-type libraries, one path or several.
+        plank_compat: whether to reproduce the reading of the official EPDDL toolkit, see `epigym.language.epddl`.
 
     Raises:
-        ParseError: naming the place that is wrong.
+        ParseError: when the text is wrong, with the place.
         LimitError: when the initial e-state has too many worlds.
         MissingError: when a file does not exist.
         UsageError: when an argument is missing, unknown or does not apply to the language.
-        EpigymError: when a file cannot be read, or no front end reads files of that kind.
+        EpigymError: when a file cannot be read, or no language has its extension.
     """
     path = Path(path)
     libraries = [libraries] if isinstance(libraries, str | Path) else list(libraries)
@@ -100,23 +100,23 @@ def load(
 
 
 def save(task: Task, path: str | Path, form: Format | None = None) -> Semantics:
-    """Write a task to a file that `load` reads back; it appears complete or not at all.
+    """Write a task to a file that `load` reads back; the file appears complete or not at all.
 
     Args:
         task: the task.
-        path: the file, in a folder that is made if need be; its extension is that of the format.
+        path: the file, with the extension of the format; missing folders are created.
         form: `json`, the layout of the official EPDDL toolkit, where atoms that never change are read back as
-            constants; `compact`, the layout that `epigym.language.ground_json` describes, where nothing but the
-            structure is lost; `mastar`, a text in mA*, for what that language can say. None takes what the extension
-            names: `.json` the first, `.txt` the last.
+            constants; `compact`, the layout described in `epigym.language.ground_json`, which loses only the
+            structure; `mastar`, a text in mA*, if it can express the task. The default depends on the extension:
+            `json` for `.json`, `mastar` for `.txt`.
 
     Returns:
-        The reading of mA* under which the file means the task: for JSON `default`.
+        The reading of mA* under which the file means the task; `default` for JSON.
 
     Raises:
-        UsageError: when `load` would not know the file by its extension, or the format is unknown.
+        UsageError: when `load` does not support the extension, or the format is unknown.
         LimitError: when the file would be too large.
-        TaskError: when the format cannot say the task, naming what it cannot say.
+        TaskError: when the format cannot express the task, with the part that it cannot express.
         OSError: when the file cannot be written.
     """
     form = check_format(path, form)
@@ -133,7 +133,7 @@ def save(task: Task, path: str | Path, form: Format | None = None) -> Semantics:
 
 
 def check_format(path: str | Path, form: str | None = None) -> Format:
-    """The format in which `save` writes a task to a file; errors as `save`."""
+    """The format in which `save` writes a task to a file. Raises errors as `save`."""
     if Path(path).suffix not in _EXTENSIONS.values():
         raise UsageError(f"{path}: tasks are written as JSON or mA*: name a file that ends in .json or .txt")
     for name, extension in _EXTENSIONS.items():
@@ -149,7 +149,7 @@ _LANGUAGES = {
     ".epddl": "an EPDDL problem",
     ".json": "a JSON file, a specification or a ground EPDDL task",
 }
-# The arguments that do not apply to a language.
+# By extension: the arguments of `load` that do not apply.
 _INAPPLICABLE = {
     ".txt": ("domain_file", "libraries", "plank_compat"),
     ".epddl": ("semantics",),

@@ -12,14 +12,14 @@ from lark import Lark
 
 @cache
 def load_parser(grammar: Path, *start: str, positions: bool = False) -> Lark:
-    """The LALR parser of a grammar file, in which all terminals are known everywhere: reserved words are no names.
+    """Load the LALR parser of a grammar file. Its lexer ignores the context: reserved words are never names.
 
     Its tables are cached in the user's cache folder, if that is writable.
 
     Args:
         grammar: the file, in Lark's notation.
         *start: its start symbols.
-        positions: whether trees have the places of their first words.
+        positions: whether trees have the positions of their first words.
     """
     folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "epigym")
     with suppress(OSError):

@@ -6,14 +6,14 @@ from epigym.task.formula import Formula, and_, believes, common, everybody, know
 
 
 def make_modal(kind: str, is_box: bool, agents: tuple[str, ...], formula: Formula, *, one_by_one: bool) -> Formula:
-    """What some agents, one or more, believe of a formula: the box, or the diamond, which is its dual.
+    """Build the box of one or more agents over a formula, or its dual, the diamond.
 
     Args:
         kind: `C` for common knowledge, `Kw` for knowing whether, empty for belief.
-        is_box: whether it is a box; the diamond of knowing whether denies it.
+        is_box: whether it is a box; the diamond of `Kw` is the negated box.
         agents: names.
         formula: the formula.
-        one_by_one: whether a diamond over a group is the conjunction of the agents' diamonds, as the toolkit reads it.
+        one_by_one: whether a diamond over a group is the conjunction of the agents' diamonds, as in the toolkit.
     """
     if one_by_one and not is_box and kind != "C":
         return and_(*(make_modal(kind, False, (agent,), formula, one_by_one=False) for agent in agents))

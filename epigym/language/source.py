@@ -1,4 +1,4 @@
-"""A problem text with its name, to say where something in it is wrong."""
+"""A problem text with its name, for errors and warnings with a position."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from epigym.errors import ParseError, ProblemWarning
 
 
 class Located(Protocol):
-    """What has a place: a word of the text, or an error of the parser. Lines and columns count from 1."""
+    """An object with a position: a word of the text, or an error of the parser. Lines and columns count from 1."""
 
     @property
     def line(self) -> int | None:
@@ -28,7 +28,7 @@ Place: TypeAlias = Located | Tree[Token]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A problem text and its name.
+    """A problem text with its name.
 
     Attributes:
         file: its name in messages, such as `<string>` for text that was passed directly.
@@ -39,14 +39,14 @@ class Source:
     text: str
 
     def error(self, message: str, place: Place | None = None) -> ParseError:
-        """An error at `place`, or at the end of the text."""
+        """Create an error at `place`, or at the end of the text."""
         lines = self.text.rstrip().split("\n")
         line, column = (len(lines), len(lines[-1].rstrip()) + 1) if place is None else position(place)
         shown = lines[line - 1].rstrip().replace("\t", " ") if line <= len(lines) else ""
         return ParseError(message, file=self.file, line=line, column=column, source=shown)
 
     def warn(self, message: str, place: Place, category: type[ProblemWarning] = ProblemWarning) -> None:
-        """Warn about something that is allowed but probably not meant."""
+        """Warn about text that is allowed but probably a mistake."""
         line, column = position(place)
         warnings.warn(f"{self.file}:{line}:{column}: {message}", category, stacklevel=2)
 

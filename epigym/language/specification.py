@@ -10,7 +10,7 @@ from epigym.task.task import Task
 
 @dataclass(frozen=True, slots=True)
 class GroundSpecification:
-    """A ground task together with what the official layout adds to it.
+    """A ground task with the further content of the official layout.
 
     Attributes:
         task: the task.

@@ -1,7 +1,7 @@
-"""Finitary S5 theories: the models of what is common knowledge, and which of them an agent cannot tell apart.
+"""Finitary S5 theories: the models of common knowledge, and the equivalence relations of agents on them.
 
-Models are found fluent by fluent, all partial valuations at once; a partial valuation is dropped as soon as some
-constraint cannot become true any more, so the work follows the number of models and not 2^fluents.
+The search for models assigns one fluent after another in all partial valuations at once. It drops a partial valuation
+as soon as some constraint cannot become true, so that the work grows with the number of models rather than 2^fluents.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ALWAYS = np.array(True)
 
 
 def find_models(constraints: Iterable[Formula], fluents: tuple[str, ...]) -> NDArray[np.bool_]:
-    """Every valuation of `fluents` that satisfies the constraints.
+    """Find all valuations of `fluents` that satisfy the constraints.
 
     Args:
         constraints: propositional formulas over the fluents.
@@ -59,26 +59,26 @@ def find_models(constraints: Iterable[Formula], fluents: tuple[str, ...]) -> NDA
 
 
 def evaluate(formula: Formula, columns: Mapping[str, Column]) -> Column:
-    """The truth of a propositional formula at every row of the columns: bool[rows], or bool[] for all."""
+    """Evaluate a propositional formula at every row of the columns: bool[rows], or bool[] for all rows."""
     return _evaluate_bounds(formula, columns)[0]
 
 
 def list_valuations(worlds: NDArray[np.bool_], fluents: tuple[str, ...]) -> tuple[frozenset[str], ...]:
-    """For each of the worlds, bool[worlds, fluents], the names of the fluents true there."""
+    """List for each world of bool[worlds, fluents] the names of the fluents that are true."""
     return tuple(frozenset(compress(fluents, world)) for world in worlds.tolist())
 
 
 def number_classes(known: Iterable[Formula], columns: Mapping[str, Column], count: int) -> NDArray[np.int64]:
-    """Numbers that worlds share iff they agree on the truth of all `known` formulas: int64[count]."""
+    """Number worlds so that two have equal numbers iff they agree on all `known` formulas: int64[count]."""
     found = np.zeros(count, dtype=np.int64)
     for formula in dict.fromkeys(known):
-        # The number stays below that of the worlds: renumbered after every formula.
+        # Renumbering after every formula keeps the numbers below `count`.
         found = np.unique(2 * found + evaluate(formula, columns), return_inverse=True)[1]
     return found
 
 
 def list_rows(classes: NDArray[np.int64]) -> tuple[frozenset[int], ...]:
-    """For each world the worlds of its class; the worlds of a class share one row."""
+    """List for each world the worlds of its class; the worlds of a class share one row."""
     order = np.argsort(classes, kind="stable")
     members = np.split(order, np.flatnonzero(np.diff(classes[order])) + 1)
     shared = [frozenset(worlds.tolist()) for worlds in members]
@@ -86,7 +86,7 @@ def list_rows(classes: NDArray[np.int64]) -> tuple[frozenset[int], ...]:
 
 
 def _evaluate_bounds(formula: Formula, columns: Mapping[str, Column]) -> tuple[Column, Column]:
-    """Whether the formula can still become true, and false, as far as the known columns tell."""
+    """Evaluate whether the formula can still become true, and false, given the columns of some fluents."""
     found: dict[Formula, tuple[Column, Column]] = {}
     for node in formula.subformulas():
         true, false = ([found[child][side] for child in node.children] for side in (0, 1))
@@ -106,7 +106,7 @@ def _evaluate_bounds(formula: Formula, columns: Mapping[str, Column]) -> tuple[C
 
 
 def _propagate(formula: Formula) -> tuple[dict[str, Formula], list[Formula]]:
-    """The constants that single literals force fluents to be, and the constraints that remain."""
+    """Propagate unit literals: the constants of their fluents, and the remaining constraints."""
     fixed: dict[str, Formula] = {}
     rest: dict[Formula, None] = {}
     mentioning: dict[str, list[Formula]] = {}
@@ -135,7 +135,7 @@ def _propagate(formula: Formula) -> tuple[dict[str, Formula], list[Formula]]:
 
 
 def _order_fluents(constraints: Iterable[frozenset[str]], fluents: list[str]) -> list[str]:
-    """The fluents, those first that complete a constraint soonest; unconstrained ones last."""
+    """Order fluents so that constraints are complete early; unconstrained fluents come last."""
     position = {name: index for index, name in enumerate(fluents)}
     waiting = list(constraints)
     order: dict[str, None] = {}

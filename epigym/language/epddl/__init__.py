@@ -1,8 +1,7 @@
-"""The EPDDL front end: domain, problem and action-type libraries to a ground task.
+"""Reads EPDDL: grounds a problem with its domain and action-type libraries to a task.
 
-The language is read as it is meant. The official toolkit `plank` (commit 802df67) reads some constructs
-differently; `plank_compat=True` reproduces it for cross-checking, and otherwise one warning names the
-constructs of the files whose meaning depends on the difference.
+The official toolkit `plank` (commit 802df67) departs from the intended meaning of some constructs. `plank_compat=True`
+reproduces its reading for cross-checking; by default, one warning lists the constructs whose meaning differs.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ def load_epddl(
 
     Args:
         problem: the problem file.
-        domain_file: the domain file; None when the problem's file holds the domain and its libraries too.
+        domain_file: the domain file; None if the problem's file also contains the domain and its libraries.
         libraries: the action-type library files.
-        plank_compat: whether to reproduce the official toolkit's reading, which also keeps actions that
-            can be applied nowhere.
+        plank_compat: whether to reproduce the official toolkit's reading, which also keeps actions that are never
+            applicable.
 
     Raises:
-        ParseError: naming the place that is wrong.
+        ParseError: if a text is wrong, with the place.
         LimitError: if the initial state has too many worlds, or a predicate or an action too many instances.
         UsageError: if there is no domain.
         EpigymError: if a file cannot be read.
@@ -52,7 +51,7 @@ def load_epddl(
 
 
 def parse_epddl(text: str, *, file: str = "<string>", plank_compat: bool = False) -> Task:
-    """Read and ground a text that holds a problem with its domain and action-type libraries, in any order.
+    """Read and ground a text with a problem, its domain and its action-type libraries, in any order.
 
     Args:
         text: the problem.
@@ -60,7 +59,7 @@ def parse_epddl(text: str, *, file: str = "<string>", plank_compat: bool = False
         plank_compat: see `load_epddl`.
 
     Raises:
-        ParseError: naming the place that is wrong.
+        ParseError: if the text is wrong, with the place.
         LimitError: if the initial state has too many worlds, or a predicate or an action too many instances.
         UsageError: if there is no domain.
     """
@@ -68,13 +67,13 @@ def parse_epddl(text: str, *, file: str = "<string>", plank_compat: bool = False
 
 
 def load_spec(path: str | Path, *, plank_compat: bool = False) -> Task:
-    """Read and ground the problem that a specification file names.
+    """Read and ground the problem of a specification file.
 
     The file is a JSON object with the keys `domain`, `problem` and `action-type-libraries` (a list). Relative
-    paths are looked up in the folder of the file first, then in the working directory.
+    paths refer to the folder of the file or, if there is no such file, to the working directory.
 
     Raises:
-        MissingError: if the specification or a file that it names does not exist; other errors as `load_epddl`.
+        MissingError: if the specification or one of its files does not exist; other errors as `load_epddl`.
     """
     problem, domain, *libraries = _spec_paths(Path(path))
     return load_epddl(problem, domain, libraries, plank_compat=plank_compat)
@@ -87,7 +86,7 @@ def ground_epddl(
     *,
     plank_compat: bool = False,
 ) -> GroundSpecification:
-    """The ground task with what the official JSON layout adds to it; arguments and errors as `load_epddl`."""
+    """Ground a problem, with the further content of the official JSON layout; arguments and errors as `load_epddl`."""
     domain = None if domain_file is None else _source(domain_file)
     return ground_texts(_source(problem), domain, map(_source, libraries), plank_compat=plank_compat)
 
@@ -95,7 +94,7 @@ def ground_epddl(
 def ground_texts(
     problem: Source, domain: Source | None, libraries: Iterable[Source] = (), *, plank_compat: bool = False
 ) -> GroundSpecification:
-    """The ground task of texts; arguments and errors as `load_epddl`."""
+    """Ground texts; arguments and errors as `load_epddl`."""
     files = problem.file if domain is None else f"{problem.file} with {domain.file}"
     try:
         return ground(_specification(problem, domain, libraries), plank_compat=plank_compat)
@@ -104,7 +103,7 @@ def ground_texts(
 
 
 def _specification(problem: Source, domain: Source | None, libraries: Iterable[Source]) -> Specification:
-    """The checked specification in texts."""
+    """Parse and check texts."""
     parts: list[tuple[File, Source]] = [(parse(source, Library), source) for source in libraries]
     if domain is None:
         parts += [(part, problem) for part in parse_whole(problem)]
@@ -133,7 +132,7 @@ def _source(path: str | Path) -> Source:
 
 
 def _spec_paths(path: Path) -> list[Path]:
-    """Problem, domain and libraries that a specification file names."""
+    """The paths of problem, domain and libraries in a specification file."""
     content = read_json(path)
     if not isinstance(content, dict) or set(content) != set(_SPEC_KEYS):
         found = ", ".join(map(_format_key, content)) if isinstance(content, dict) else type(content).__name__
@@ -153,7 +152,7 @@ def _format_key(key: str) -> str:
 
 
 def _find_file(spec: Path, name: str) -> Path:
-    """The file that a specification names, which is no device that never ends."""
+    """Find a file of a specification, which must be a regular file."""
     for path in (spec.parent / name, Path(name)):
         if is_file(path):
             return path

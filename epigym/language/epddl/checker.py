@@ -1,4 +1,4 @@
-"""The static rules of EPDDL: every name declared, every argument of the right type, every section in its place."""
+"""Checks the static rules of EPDDL: declared names, types of arguments, and the content of sections."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ _CONDITIONS = frozenset(
 
 
 def check(spec: Specification, libraries: Iterable[tuple[Library, Source]]) -> None:
-    """Enter all declarations into `spec` and check everything that uses them.
+    """Enter all declarations into `spec` and check their uses.
 
     Raises:
-        ParseError: at the first thing that is wrong.
+        ParseError: at the first violation.
     """
     libraries = list(libraries)
     _check_titles(spec, libraries)
@@ -108,7 +108,7 @@ class _Checker:
             seen.add(name)
 
     def require_agreement(self, entries: Iterable[tuple[Symbol, object]], what: str) -> None:
-        """An entry may be repeated, as published problems do, but there is only one for each name."""
+        """Allow equal entries of a name to be repeated, as in published problems, but no different ones."""
         first: dict[Symbol, object] = {}
         for name, entry in entries:
             if first.setdefault(name, entry) != entry:
@@ -120,14 +120,14 @@ class _Checker:
             raise self.source.error(unknown(what, name, table), name)
 
     def require_new(self, names: Iterable[Symbol], what: str) -> None:
-        """Names of inner scopes must differ from those of entities."""
+        """Require that names of inner scopes differ from names of entities."""
         for name in names:
             if name in self.spec.entities:
                 message = f"the {what} {str(name)!r} has the name of a declared {self.spec.entities[name]}; rename it"
                 raise self.source.error(message, name)
 
     def find_types(self, term: Symbol, scope: Scope) -> tuple[str, ...]:
-        """The types of a term."""
+        """Find the types of a declared term."""
         if term in scope:
             return scope[term]
         if term.is_variable:
@@ -152,7 +152,7 @@ class _Checker:
             self.check_argument(term, types_of(formal, "object"), scope, f"{str(name)!r}")
 
     def extend_scope(self, variables: Iterable[Typed], scope: Scope, default: str) -> dict[str, tuple[str, ...]]:
-        """The scope extended by variables."""
+        """Extend a scope by variables."""
         inner = dict(scope)
         for variable in variables:
             if variable.name in inner:
@@ -378,12 +378,12 @@ class _Checker:
 
 
 def _first_modality(formula: Formula) -> Modal | None:
-    """The first modality of a formula, as it is written."""
+    """The first modality of a formula in textual order."""
     return next((part for part in subformulas(formula) if isinstance(part, Modal)), None)
 
 
 def _satisfies(event: EventSchema, condition: str) -> bool:
-    """Whether an event meets an event condition, by its text alone."""
+    """Whether an event meets an event condition, according to its syntax."""
     kind, _, part = condition[1:].rpartition("-")
     checks = []
     if part in ("precondition", "event"):

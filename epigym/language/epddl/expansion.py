@@ -1,7 +1,7 @@
 """Expands formulas, lists and comprehensions over the entities of a problem.
 
-Everything is compiled once into closures over an assignment of variables, because the same formula is
-expanded for every ground action. Conditions after `|` are tested as soon as their variables are bound.
+As every ground action expands the same formulas, they are compiled once into closures over an assignment of
+variables. Conditions after `|` are tested as soon as their variables are bound.
 """
 
 from __future__ import annotations
@@ -28,14 +28,13 @@ Expansion: TypeAlias = Callable[[Assignment], Iterator[T]]
 class Expander:
     """Compiles syntax into functions of an assignment.
 
-    An expansion binds its variables in the assignment that it is given, so consume it before you change
-    the assignment.
+    An expansion binds its variables in the given assignment: consume it before changing the assignment.
 
     Attributes:
         spec: the checked specification.
         facts: the initially true facts, each as (predicate, arguments...).
-        rigid: predicates that never change; their atoms are replaced by constants.
-        readings: collects places that the official toolkit reads differently.
+        rigid: predicates that never change; constants replace their atoms.
+        readings: collects constructs that the official toolkit reads differently.
     """
 
     def __init__(self, spec: Specification, readings: Readings) -> None:
@@ -55,7 +54,7 @@ class Expander:
         return self._members[types]
 
     def ground_atoms(self, predicate: Predicate) -> Iterator[tuple[str, ...]]:
-        """The ground atoms (predicate, arguments...) of a predicate, the last argument fastest."""
+        """The ground atoms (predicate, arguments...) of a predicate; the last argument varies fastest."""
         domains = [self.members(types_of(variable, "object")) for variable in predicate.parameters]
         return product([str(predicate.name)], *domains)
 
@@ -70,12 +69,12 @@ class Expander:
     def compile_assignments(
         self, binder: syntax.Binder, default: str, members: Sequence[str] | None = None
     ) -> Expansion[Assignment]:
-        """All assignments of a binder, the last variable fastest.
+        """Compile a binder into its assignments; the last variable varies fastest.
 
         Args:
             binder: variables and condition.
             default: type of untyped variables.
-            members: what the variables range over when they do not range over entities.
+            members: the domain of the variables, if it is not the entities of their types.
         """
         names = [str(variable.name) for variable in binder.variables]
         domains = [members or self.members(types_of(variable, default)) for variable in binder.variables]
@@ -104,13 +103,13 @@ class Expander:
         compile_item: Callable[[T], Callable[[Assignment], Iterable[U]]],
         members: Sequence[str] | None = None,
     ) -> Expansion[U]:
-        """The expansion of a list; arguments as in `compile_assignments`.
+        """Compile a list into its elements.
 
         Args:
             elements: the list.
             default: type of untyped variables.
-            compile_item: compiles one written element into what it yields.
-            members: what the variables range over when they do not range over entities.
+            compile_item: compiles an item of the list into a function from assignments to its elements.
+            members: the domain of the variables, if it is not the entities of their types.
         """
         if isinstance(elements, syntax.Item):
             item = compile_item(elements.value)
@@ -125,7 +124,7 @@ class Expander:
     def expand_relation(
         self, pairs: syntax.List[EventPair], default: str, members: tuple[str, ...]
     ) -> tuple[frozenset[int], ...]:
-        """The successors of every member, as numbers; equal rows are one object."""
+        """Expand a relation into the successors of each member, as numbers; equal rows are one object."""
         number = {name: index for index, name in enumerate(members)}
         successors: list[set[int]] = [set() for _ in members]
         for source, target in self.compile_list(pairs, default, _pair, members)({}):
@@ -144,7 +143,7 @@ class Expander:
         return all(map(self.is_static, syntax.children(formula)))
 
     def compile_test(self, condition: syntax.Formula) -> Test:
-        """The truth of a condition over facts and equality, by the initial facts alone."""
+        """Compile a condition over facts and equality into its truth at the initial facts."""
         match condition:
             case syntax.Constant(value):
                 return lambda assignment: value == "true"
@@ -172,14 +171,14 @@ class Expander:
                 raise AssertionError(f"no condition on facts: {condition}")
 
     def compile_key(self, atom: syntax.Atom) -> Callable[[Assignment], tuple[str, ...]]:
-        """The ground atom (predicate, arguments...) under an assignment."""
+        """Compile an atom into its ground atom (predicate, arguments...)."""
         predicate, arguments = str(atom.predicate), [str(argument) for argument in atom.arguments]
         return lambda values: (predicate, *map(values.get, arguments, arguments))
 
     # Formulas
 
     def compile_formula(self, formula: syntax.Formula) -> Builder:
-        """The ground formula, with rigid facts as constants."""
+        """Compile a formula into its ground formula, with rigid facts as constants."""
         match formula:
             case syntax.Atom(predicate):
                 key, facts = self.compile_key(formula), self.facts
@@ -207,7 +206,7 @@ class Expander:
                 return self._compile_modal(formula)
 
     def _compile_junction(self, conjunctive: bool, operands: tuple[syntax.Formula, ...]) -> Builder:
-        """What is static is tested first: it often decides the whole and costs no formula."""
+        """Test static parts first: they often decide the junction without building formulas."""
         tests = [self.compile_test(operand) for operand in operands if self.is_static(operand)]
         parts = [self.compile_formula(operand) for operand in operands if not self.is_static(operand)]
 
@@ -265,7 +264,7 @@ def _terms(members: syntax.Group) -> Callable[[Assignment], list[str]]:
 
 
 def _join(conjunctive: bool, formulas: Iterable[Formula]) -> Formula:
-    """The conjunction or disjunction, looking no further than the first part that decides it."""
+    """The conjunction or disjunction; stops at the first part that decides it."""
     absorbing = FALSE if conjunctive else TRUE
     parts = []
     for formula in formulas:

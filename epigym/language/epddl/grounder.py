@@ -1,8 +1,8 @@
 """Grounds a checked EPDDL specification into a task.
 
-Fluents come in declaration order of their predicates, arguments in entity order, the last one fastest;
-actions likewise. Facts that nothing changes are decided once and for all: they become constants in every
-formula and are no fluents. An action that can be applied nowhere because of such a fact is not generated.
+Fluents are in declaration order of their predicates, then in entity order of their arguments, the last one fastest;
+actions likewise. Facts that no effect changes are no fluents: constants replace them in all formulas. Actions that are
+never applicable because of such a fact are not generated.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from epigym.task.structure import Lifted, Structure
 from epigym.task.task import Action, Effect, Event, Task
 
 MAX_INSTANCES: Final = 2**20
-"""Of one predicate or action: a short text could ask for more than any memory holds."""
+"""The most instances of a predicate or an action: short texts can have more than fit into memory."""
 T = TypeVar("T")
 # A ground effect on one atom: atom, sign, condition.
 _Change: TypeAlias = tuple[tuple[str, ...], bool, Formula]
@@ -30,7 +30,7 @@ _Chain: TypeAlias = tuple[tuple[Formula, str], ...]
 
 
 def ground(spec: Specification, *, plank_compat: bool) -> GroundSpecification:
-    """The ground task of a checked specification.
+    """Ground a checked specification.
 
     Args:
         spec: the specification.
@@ -109,7 +109,7 @@ class _Grounder:
     # Atoms
 
     def find_changed_predicates(self) -> set[str]:
-        """Predicates that some effect or explicit label touches."""
+        """Find the predicates in effects and in explicit labels of worlds."""
         changed = {
             str(literal.atom.predicate)
             for event in self.spec.domain.events
@@ -123,7 +123,7 @@ class _Grounder:
         return changed
 
     def ground_atoms(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Name and parts of every ground atom."""
+        """Ground all predicates: the name and the parts of every atom."""
         seen: dict[str, tuple[str, ...]] = {}
         for predicate in self.spec.domain.predicates:
             for atom in _limit_instances(self.expander.ground_atoms(predicate), "predicate", predicate.name):
@@ -137,7 +137,7 @@ class _Grounder:
     # Actions
 
     def ground_actions(self, schema: syntax.ActionSchema) -> Iterator[tuple[Action, tuple[str, ...]]]:
-        """The ground actions of a schema with their arguments."""
+        """Ground a schema: its actions with their arguments."""
         if not schema.binder.variables:
             self.readings.note("no parameters", schema.name)
             if self.readings.plank_compat:
@@ -159,7 +159,7 @@ class _Grounder:
             yield Action(name, TRUE, instances, designated, relations, chains), arguments
 
     def join_conditions(self, schema: syntax.ActionSchema, designated: tuple[int, ...]) -> terms.Binder:
-        """The parameters, with the static conditions that all designated events share joined to theirs."""
+        """Join the condition of the parameters with the static conditions that all designated events share."""
         if self.readings.plank_compat:
             return schema.binder
         first, *others = (self.find_static_conditions(schema.events[index]) for index in designated)
@@ -168,7 +168,7 @@ class _Grounder:
         return terms.Binder(schema.binder.variables, terms.Junction(terms.Symbol("and"), conditions))
 
     def find_static_conditions(self, call: syntax.EventCall) -> list[terms.Formula]:
-        """The parts of an event's precondition that depend on rigid facts and equality alone."""
+        """Find the conjuncts of an event's precondition that depend on rigid facts and equality only."""
         event = self.spec.events[call.name]
         formals = (str(formal.name) for formal in event.parameters)
         arguments = dict(zip(formals, call.arguments, strict=True))
@@ -191,7 +191,7 @@ class _Grounder:
     def compile_event(
         self, call: syntax.EventCall, action: syntax.ActionSchema, is_basic: bool
     ) -> Callable[[Assignment], Event]:
-        """The instance of an event under an action's assignment."""
+        """Compile an event into its instances under an action's assignments."""
         if call.name not in self.schemas:
             self.schemas[call.name] = _EventSchema(self.spec.events[call.name], self.expander)
         schema = self.schemas[call.name]
@@ -212,7 +212,7 @@ class _Grounder:
     def capture_arguments(
         self, call: syntax.EventCall, action: syntax.ActionSchema, formals: tuple[str, ...]
     ) -> tuple[str, ...]:
-        """The toolkit's arguments of an event: the action's variables that are called like the event's."""
+        """Determine the toolkit's arguments of an event: the action's variables with the names of the event's."""
         bound = {str(variable.name) for variable in action.binder.variables}
         lost = [formal for formal in formals if formal not in bound]
         if lost:
@@ -225,7 +225,7 @@ class _Grounder:
     def compile_observability(
         self, schema: syntax.ActionSchema, kind: syntax.ActionType
     ) -> Callable[[Assignment, str], tuple[_Chain, ...]]:
-        """Every agent's chain of conditions under an action's assignment; equal ones are one object."""
+        """Compile observability conditions into the chains of all agents under an assignment; equal ones are shared."""
         agents = self.expander.members(("agent",))
         if schema.observability is None:
             chains = (((TRUE, str(kind.types[0])),),) * len(agents)
@@ -255,7 +255,7 @@ class _Grounder:
         return chains_of
 
     def compile_observer(self, entry: syntax.Observability) -> Callable[[Assignment], Iterable[tuple[str, _OpenChain]]]:
-        """An entry as (agent, conditions and types); the last type is None when it is left to the default."""
+        """Compile an entry into (agent, conditions and types); the last type is None if the default applies."""
         if isinstance(entry, syntax.DefaultObserver):
             return lambda assignment: ()
         agent = str(entry.agent)
@@ -264,7 +264,7 @@ class _Grounder:
         if len(conditions) > 1:
             self.readings.note("else-if", entry.branches[1][1])
             if self.readings.plank_compat:
-                # The toolkit's first else-if gets every case that the first condition leaves.
+                # In the toolkit the first else-if applies whenever the first condition fails.
                 conditions, otherwise = conditions[:1], conditions[1][1]
 
         def expand(values: Assignment) -> list[tuple[str, _OpenChain]]:
@@ -276,7 +276,7 @@ class _Grounder:
     def simplify_chain(
         self, entry: _OpenChain, default: str | None, agent: str, action: str, schema: syntax.ActionSchema
     ) -> _Chain:
-        """The simplified chain of one agent, ending in an unconditional type."""
+        """Simplify the chain of one agent, so that it ends in an unconditional type."""
         chain: list[tuple[Formula, str]] = []
         for condition, kind in entry or ((TRUE, None),):
             if kind is None and default is None:
@@ -295,7 +295,7 @@ _OpenChain: TypeAlias = tuple[tuple[Formula, str | None], ...]
 
 
 class _EventSchema:
-    """A declared event, compiled; instances with equal arguments are one object."""
+    """A compiled event; instances with equal arguments are one object."""
 
     def __init__(self, event: syntax.EventSchema, expander: Expander) -> None:
         self.name = event.name
@@ -340,7 +340,7 @@ class _EventSchema:
         return conditional
 
     def _join_changes(self, changes: Iterable[_Change]) -> Iterator[Effect]:
-        """Join the changes of each atom; adding wins over deleting, an atom that nothing changes keeps its value."""
+        """Join the changes of each atom. Adding overrides deleting; atoms without changes keep their values."""
         conditions: dict[tuple[str, ...], tuple[list[Formula], list[Formula]]] = {}
         for atom, positive, condition in changes:
             conditions.setdefault(atom, ([], []))[not positive].append(condition)
@@ -369,7 +369,7 @@ def _literals(effect: syntax.Effect) -> Iterator[syntax.Literal]:
 
 
 def _number_duplicates(events: list[Event]) -> tuple[Event, ...]:
-    """The events, numbered where one is bound to several variables of the action type."""
+    """Number repeated names of events, which are bound to several variables of the action type."""
     seen: dict[str, int] = {}
     for index, event in enumerate(events):
         seen[event.name] = seen.get(event.name, 0) + 1

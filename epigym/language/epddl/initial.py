@@ -1,7 +1,7 @@
-"""The initial e-state of an EPDDL problem: a model written out, or a finitary S5 theory.
+"""The initial e-state of an EPDDL problem: an explicit model, or a finitary S5 theory.
 
-The worlds of a theory are the valuations that satisfy what is common knowledge; an agent cannot tell apart
-two worlds that agree on everything it is said to know the truth of. Relations share one row per class.
+The worlds of a theory are the valuations that satisfy the common knowledge. Two worlds are indistinguishable for an
+agent iff they agree on all formulas whose truth it knows. Worlds of a class share one row.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from epigym.task.task import EState
 
 
 def initial_state(expander: Expander, fluents: tuple[str, ...]) -> EState:
-    """The initial e-state of the expander's problem.
+    """Build the initial e-state of the expander's problem.
 
     Args:
         expander: expands the problem's formulas.
         fluents: names of the fluents, in the task's order.
 
     Returns:
-        Worlds as declared, or the worlds of a theory in binary counting order of their valuations, the
-        last fluent least significant.
+        The e-state, with worlds as declared; or, for a theory, in binary counting order of their valuations, the last
+        fluent least significant.
 
     Raises:
         ParseError: if no world satisfies a theory.
@@ -75,10 +75,10 @@ class _Theory:
     """A finitary S5 theory, sorted by the shape of its formulas.
 
     Attributes:
-        actual: what holds at the designated worlds.
-        common: what is common knowledge.
-        known: for each agent the formulas whose truth it is commonly known to know.
-        unknown: for each agent the formulas whose truth it is commonly known not to know.
+        actual: formulas that hold at the designated worlds.
+        common: formulas that are common knowledge.
+        known: for each agent the formulas whose truth it knows, as common knowledge.
+        unknown: for each agent the formulas whose truth it does not know, as common knowledge.
     """
 
     def __init__(self, expander: Expander, formulas: terms.List[terms.Formula], facts: set[str]) -> None:
@@ -105,7 +105,7 @@ class _Theory:
             build = self.expander.compile_formula(inner)
             return lambda assignment: [(self.common, build(assignment))]
         build, agent = self.expander.compile_formula(inner.operand), str(inner.group)
-        if inner.kind is None:  # in S5 what everybody commonly knows an agent to know is common knowledge
+        if inner.kind is None:  # in S5, common knowledge of an agent's knowledge makes its content common knowledge
             return lambda assignment: [(self.common, build(assignment))]
         table = self.known if inner.is_box else self.unknown
         return lambda assignment: [(table[assignment.get(agent, agent)], build(assignment))]

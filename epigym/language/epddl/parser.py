@@ -1,4 +1,4 @@
-"""Reads EPDDL text into the syntax of `epigym.language.epddl.syntax`."""
+"""Parses EPDDL text into the syntax of `epigym.language.epddl.syntax`."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from epigym.task.formula import MAX_LEVELS, too_deep
 File = TypeVar("File", Domain, Problem, Library)
 _GRAMMAR = Path(__file__).with_name("epddl.lark"), "domain", "problem", "library", "whole"
 _SHOWN = 8
-_MAX_NESTING = 2 * MAX_LEVELS + 20  # a negation before each level, and what formulas stand in
+_MAX_NESTING = 2 * MAX_LEVELS + 20  # a negation before each level, and the sections around formulas
 _NAMES = {"NAME": "a name", "VARIABLE": "a variable", "KEYWORD": "a :keyword"}
 
 
 def parse(source: Source, kind: type[File]) -> File:
-    """Read a file of some kind.
+    """Parse a file of a kind.
 
     Raises:
-        ParseError: at the first word that does not fit.
+        ParseError: at the first unexpected word.
     """
     return cast(File, _parse(source, kind.__name__.lower()))
 
 
 def parse_whole(source: Source) -> tuple[Domain | Problem | Library, ...]:
-    """Read a text that holds a problem with its domain and libraries, in any order; errors as `parse`."""
+    """Parse a text with a problem, its domain and its libraries, in any order; errors as `parse`."""
     return cast(tuple[Domain | Problem | Library, ...], _parse(source, "whole"))
 
 
@@ -55,7 +55,7 @@ def _parse(source: Source, start: str) -> Any:
 
 
 def _check_nesting(source: Source, tree: Tree[Token]) -> None:
-    """Refuse what is nested too deeply for those who call themselves for each part of a part."""
+    """Raise an error for trees that are too deep for recursive functions."""
     nodes = [tree]
     for _ in range(_MAX_NESTING):
         nodes = [child for node in nodes for child in node.children if isinstance(child, Tree)]
@@ -99,7 +99,7 @@ _SECTIONS = {section.name for kind in (Domain, Problem, Library) for section in 
 
 
 class _Builder(Transformer_NonRecursive[Token, Any]):
-    """Turns the parse tree bottom-up into syntax, as the names of the rules say."""
+    """Transforms the parse tree bottom-up into syntax; rules have the names of the classes."""
 
     def __init__(self, file: str) -> None:
         super().__init__()
@@ -134,7 +134,7 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
 
 
 def _with_types(parts: list[Any]) -> tuple[Any, ...]:
-    """Every name gets the types written behind it or behind the next name that has some."""
+    """Give every name the types that follow it or the next name with types."""
     for index in reversed(range(len(parts) - 1)):
         if isinstance(parts[index], Typed) and not parts[index].types:
             parts[index] = Typed(parts[index].name, parts[index + 1].types)

@@ -1,4 +1,4 @@
-"""Where the official toolkit `plank` (commit 802df67) reads EPDDL differently from the language's intent."""
+"""Departures of the official toolkit `plank` (commit 802df67) from the intended meaning of EPDDL."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class RequirementWarning(ProblemWarning):
 
 
 class ReadingWarning(ProblemWarning):
-    """The meaning of a file is in doubt: the official toolkit reads it differently, or it contradicts itself."""
+    """The meaning of a file is doubtful: the official toolkit reads it differently, or it contradicts itself."""
 
 
-# The departures that change what an accepted file means; `compat` says whether plank_compat reproduces it.
+# Departures that change the meaning of accepted files.
 _DEPARTURES = {
     "arguments": "ignores the arguments of events and takes the action's variables of the same name",
     "inertia": "lets an atom become false when only (when c (atom)) mentions it and c is false",
@@ -29,10 +29,10 @@ _DEPARTURES = {
 
 
 class Readings:
-    """Collects the places of one specification that the toolkit reads differently.
+    """Collects the constructs of a specification that the toolkit reads differently.
 
     Attributes:
-        plank_compat: whether the toolkit's reading is to be reproduced.
+        plank_compat: whether to reproduce the toolkit's reading.
     """
 
     def __init__(self, plank_compat: bool) -> None:
@@ -40,11 +40,11 @@ class Readings:
         self._places: dict[str, Symbol] = {}
 
     def note(self, departure: str, place: Symbol) -> None:
-        """Remember the first place of a departure."""
+        """Record the first place of a departure."""
         self._places.setdefault(departure, place)
 
     def warn(self) -> None:
-        """Warn once about all departures met, unless the toolkit's reading was asked for."""
+        """Warn once about all recorded departures, except with `plank_compat`."""
         if self._places and not self.plank_compat:
             clauses = [f"{_DEPARTURES[departure]} ({place.location})" for departure, place in self._places.items()]
             message = f"the official toolkit {'; it '.join(clauses)}; plank_compat=True gives its reading"

@@ -1,4 +1,4 @@
-"""Requirements of EPDDL files: which are declared, which are used, and warnings where the two differ."""
+"""Compares the declared requirements of EPDDL files with the used ones, and warns about differences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WITHOUT_EFFECT = frozenset({":pal", ":general-frames", ":KD45-frames"})
 
 
 def _implications() -> dict[str, list[str]]:
-    """What every requirement directly brings with it."""
+    """The requirements that each requirement directly implies."""
     implied: dict[str, list[str]] = {name: [] for name in _PLAIN.split()}
     for kind in _KINDS:
         implied[f"{kind}-formulas"] = [f"{kind}-{place}" for place in _PLACES]
@@ -50,7 +50,7 @@ _IMPLIED = _implications()
 
 
 def expand_requirements(declared: Iterable[str]) -> frozenset[str]:
-    """The declared requirements and all that they bring with them."""
+    """Expand declared requirements by all requirements that they imply."""
     declared = list(map(str, declared))
     found: set[str] = set()
     queue = list(declared)
@@ -65,7 +65,7 @@ def expand_requirements(declared: Iterable[str]) -> frozenset[str]:
 
 
 def check_requirements(file: File, source: Source, facts: frozenset[str]) -> None:
-    """Check the names of requirements and warn about those that are missing or useless.
+    """Check the names of requirements, and warn about missing and unused ones.
 
     Args:
         file: the parsed file.
@@ -95,10 +95,10 @@ def check_requirements(file: File, source: Source, facts: frozenset[str]) -> Non
 
 
 class _Uses:
-    """Yields every requirement that some construct of a file needs, with its place.
+    """Lists the requirements of the constructs of a file, with their places.
 
     Attributes:
-        optional: requirements for what the file does, of which it may do that much without them.
+        optional: requirements that constructs of the file use but do not need.
     """
 
     def __init__(self, facts: frozenset[str]) -> None:
@@ -106,7 +106,7 @@ class _Uses:
         self.optional: set[str] = set()
 
     def list_uses(self, node: object, where: str = "") -> Iterator[Use]:
-        """What a piece of syntax needs, then what its parts need; `where` says which requirements formulas have."""
+        """The requirements of a piece of syntax, then those of its parts; `where` is the context of formulas."""
         match node:
             case syntax.Domain():
                 yield from ((":partial-observability", name) for name in node.libraries)
@@ -158,7 +158,7 @@ class _Uses:
                 where = "list-formulas"
             case terms.Junction() if not node.is_conjunction:
                 yield f":disjunctive-{'list-formulas' if where == _THEORY else where}", node.place
-            case _ if where == _THEORY:  # its other formulas need no requirement
+            case _ if where == _THEORY:  # other formulas of a theory have no requirements
                 pass
             case terms.Negation(operand=terms.Atom()) if where == "list-formulas":
                 self.optional.add(":negative-list-formulas")

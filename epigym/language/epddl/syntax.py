@@ -32,7 +32,7 @@ Effect: TypeAlias = Literal | Conditional
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A declared predicate; `fact` is the word `:fact` of one that is static."""
+    """A declared predicate; `fact` is the word `:fact` of a static predicate."""
 
     fact: Symbol | None
     name: Symbol
@@ -56,7 +56,7 @@ class EventSchema:
 
 @dataclass(frozen=True, slots=True)
 class EventCall:
-    """An event with the arguments that an action gives it."""
+    """An event of an action, with its arguments."""
 
     name: Symbol
     arguments: tuple[Symbol, ...]
@@ -79,7 +79,7 @@ class Observer:
 
 @dataclass(frozen=True, slots=True)
 class DefaultObserver:
-    """The observability type of agents that are not mentioned."""
+    """The observability type of all other agents."""
 
     place: Symbol
     type: Symbol
@@ -162,7 +162,7 @@ class AgentGroup:
 
 @dataclass(frozen=True, slots=True)
 class ExplicitModel:
-    """An initial state written out; relations and labels in textual order."""
+    """An explicit initial state; relations and labels are in textual order."""
 
     worlds: tuple[Symbol, ...]
     relations: tuple[tuple[Symbol, List[EventPair]], ...]

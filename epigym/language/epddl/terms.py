@@ -1,7 +1,7 @@
 """Abstract syntax of EPDDL, part one: words, lists and formulas.
 
-The attributes stand in the order of the text, beginning with `place`, the word that tells the kind. Words are compared
-as texts wherever they stand, so pieces of syntax are equal when they are written alike.
+Attributes are in the order of the text, beginning with `place`, the word that determines the kind. Words are equal if
+their texts are, at any place, so that pieces of syntax are equal if their texts are.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Symbol(str):
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A declared name or variable and its types, of which a variable may have several; no types means untyped."""
+    """A declared name, with at most one type, or a variable, with any number of types."""
 
     name: Symbol
     types: tuple[Symbol, ...]
@@ -96,7 +96,7 @@ NOTHING: Final[Several[Any]] = Several(Symbol(""), ())
 
 
 def items(elements: List[T]) -> Iterator[T]:
-    """The elements of a list as they are written, comprehensions not expanded."""
+    """The elements of a list in textual order, without expanding comprehensions."""
     match elements:
         case Item(value):
             yield value
@@ -209,7 +209,7 @@ Formula: TypeAlias = Constant | Atom | Equality | Negation | Junction | Implicat
 
 
 def children(formula: Formula) -> tuple[Formula, ...]:
-    """The direct subformulas, conditions of binders excepted."""
+    """The direct subformulas, except conditions of binders."""
     match formula:
         case Negation(operand=operand) | Modal(operand=operand):
             return (operand,)
@@ -224,7 +224,7 @@ def children(formula: Formula) -> tuple[Formula, ...]:
 
 
 def subformulas(formula: Formula) -> Iterator[Formula]:
-    """A formula and what is below it, as written."""
+    """A formula and its subformulas, in textual order."""
     yield formula
     for child in children(formula):
         yield from subformulas(child)
@@ -240,14 +240,14 @@ def conjuncts(formula: Formula | None) -> Iterator[Formula]:
 
 
 def parts(node: object) -> tuple[Any, ...]:
-    """What a piece of syntax directly consists of; a word of nothing."""
+    """The direct parts of a piece of syntax; words have none."""
     if isinstance(node, tuple):
         return node
     return tuple(getattr(node, name) for name in getattr(node, "__match_args__", ()))
 
 
 def rename(node: Any, names: Mapping[str, Symbol]) -> Any:
-    """A piece of syntax in which no variable is bound, with other terms for some."""
+    """Replace terms in a piece of syntax without bound variables."""
     if isinstance(node, Symbol):
         return names.get(node, node)
     renamed = tuple(rename(part, names) for part in parts(node))
@@ -255,7 +255,7 @@ def rename(node: Any, names: Mapping[str, Symbol]) -> Any:
 
 
 def variables(node: object) -> frozenset[str]:
-    """The variables that are written anywhere in a piece of syntax, bound ones included."""
+    """All variables in a piece of syntax, bound ones included."""
     if isinstance(node, Symbol):
         return frozenset([str(node)]) if node.is_variable else frozenset()
     return frozenset[str]().union(*map(variables, parts(node)))

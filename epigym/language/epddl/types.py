@@ -1,4 +1,4 @@
-"""Types, declared names, and the specification that domain, problem and libraries make together."""
+"""Types, declared names, and the specification of domain, problem and libraries."""
 
 from __future__ import annotations
 
@@ -43,35 +43,37 @@ BASIC = ActionType(
 
 
 class Types(dict[str, str | None]):
-    """The declared types, each with the one above it."""
+    """The declared types with their parents."""
 
     def ancestors(self, name: str) -> tuple[str, ...]:
-        """The type and those above it, from itself to the root."""
+        """The path from a type to its root, both included."""
         parent = self[name]
         return (str(name), *(self.ancestors(parent) if parent else ()))
 
     def fits(self, actual: Iterable[str], formal: Iterable[str]) -> bool:
-        """Whether every alternative of `actual` is some alternative of `formal` or below one."""
+        """Whether every type of `actual` is a subtype of a type of `formal`."""
         return all(set(self.ancestors(name)).intersection(formal) for name in actual)
 
 
 @dataclass
 class Specification:
-    """A domain, a problem and libraries that were checked to fit together.
+    """A domain, a problem and libraries, checked for consistency.
 
     Attributes:
-        domain: the domain and, in `domain_source`, its text.
-        problem: the problem and, in `problem_source`, its text.
-        libraries: names of the libraries passed.
+        domain: the domain.
+        domain_source: its text.
+        problem: the problem.
+        problem_source: its text.
+        libraries: names of the libraries.
         types: the tree of types.
-        entities: type of every constant, object, agent and group, in entity order: domain constants first,
-            then the problem's names as they are written.
+        entities: type of every constant, object, agent and group, in entity order: domain constants first, then
+            the problem's names in textual order.
         groups: named groups of agents.
         predicates: by name.
         events: by name.
         actions: in textual order.
         action_types: by name, the built-in `basic` included.
-        requirements: all requirements declared, after expansion, sorted.
+        requirements: all declared and implied requirements, sorted.
     """
 
     domain: Domain
@@ -99,7 +101,7 @@ class Specification:
 
 
 def types_of(variable: Typed, default: str) -> tuple[str, ...]:
-    """The types of a variable, the default of its place when it is untyped."""
+    """The types of a variable, or the default if it is untyped."""
     return variable.types or (default,)
 
 
@@ -107,7 +109,7 @@ def declare_action_types(spec: Specification, library: Library, source: Source) 
     """Enter the action types of a library.
 
     Raises:
-        ParseError: for a name that is taken.
+        ParseError: for a duplicate name.
     """
     for action_type in library.action_types:
         if action_type.name == BASIC.name:
@@ -119,7 +121,7 @@ def declare(spec: Specification) -> None:
     """Enter the types, entities, predicates, events and actions of domain and problem.
 
     Raises:
-        ParseError: for a name that is taken, a type that is unknown or does not fit.
+        ParseError: for a duplicate name, or an unknown or unsuitable type.
     """
     _declare_types(spec)
     _declare_entities(spec)

@@ -1,13 +1,13 @@
-"""Ground tasks as JSON, in the layout that the official EPDDL toolkit exports, and in a compact one.
+"""Ground tasks as JSON, in the layout that the official EPDDL toolkit exports, and in a compact layout.
 
-Reading takes the connectives as they are meant (a diamond over a group is the dual of the box). Atoms that no
-effect touches and that have one value in all initial worlds are put into the formulas as constants; they
-become no fluents, because the layout does not say which false atoms are facts.
+Connectives have their intended meaning: a diamond over a group is the dual of the box. The official layout does not
+list false facts. So atoms that no effect changes, and that have one value in all initial worlds, are no fluents:
+constants replace them in all formulas.
 
-The official layout lists the relations of the initial e-state pair by pair. The compact one has, in place of
-`relations`, `rows`: for each agent its distinct sets of `successors`, as numbers of worlds, and for each world the
-number of its `row`. It says besides what the official one does not: applicability formulas of actions and the
-operator `actually`; all its atoms are fluents.
+The official layout lists the relations of the initial e-state pair by pair. The compact layout has `rows` instead of
+`relations`: for each agent its distinct sets of `successors`, as numbers of worlds, and for each world the number of
+its `row`. It also has applicability formulas of actions and the operator `actually`, which the official layout lacks;
+all its atoms are fluents.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Chain: TypeAlias = tuple[tuple[Formula, Kind], ...]
 
 
 def make_specification(task: Task) -> GroundSpecification:
-    """The specification of a task of which nothing more is known."""
+    """Make the specification of a task, with empty further content."""
     return GroundSpecification(
         task=task,
         domain=task.domain,
@@ -55,18 +55,18 @@ def dump(specification: GroundSpecification, path: str | Path, *, compact: bool 
     Args:
         specification: the task and its names.
         path: the file.
-        compact: whether to write the compact layout in place of the official one.
+        compact: whether to write the compact layout instead of the official one.
 
     Raises:
-        LimitError: if the relations have more than `MAX_PAIRS` pairs, which the official layout would list.
-        TaskError: if an atom is called as a constant, or a formula has no counterpart in EPDDL.
+        LimitError: if the official layout would list more than `MAX_PAIRS` pairs of relations.
+        TaskError: if an atom has the name of a constant, or a formula has no counterpart in EPDDL.
         OSError: if the file cannot be written.
     """
     write_json(path, to_json(specification, compact=compact), indent=None)
 
 
 def to_json(specification: GroundSpecification, *, compact: bool = False) -> dict[str, _Json]:
-    """The layout as a JSON object; arguments and errors as `dump`."""
+    """Convert a ground task to a JSON object; arguments and errors as `dump`."""
     task, formulas = specification.task, FormulaWriter(with_actually=compact)
     actions = task.actions if compact else map(move_to_preconditions, task.actions)
     goal = and_(*task.goal)
@@ -166,11 +166,10 @@ def _action_to_json(action: Action, kind: str, agents: tuple[str, ...], formulas
 
 
 def move_to_preconditions(action: Action) -> Action:
-    """An action without applicability formula that is applicable where `action` is and leads to the same e-states.
+    """Move the applicability formula, which the official layout lacks, to preconditions of an equivalent action.
 
-    The official layout has no such formulas. Each designated event gets a double, designated in its place, that asks
-    for the formula too. No event leads to a double, so nobody learns that the formula held, and a world after a double
-    is bisimilar to that after the event.
+    Each designated event has a copy that is designated instead and whose precondition includes the formula. No event
+    leads to a copy, so that no agent learns that the formula held: worlds of an event and of its copy are bisimilar.
     """
     asked = set(conjuncts(action.applicability))
     events = [action.events[number] for number in action.designated]
@@ -190,7 +189,7 @@ def move_to_preconditions(action: Action) -> Action:
 
 
 def _prime_duplicates(names: Iterable[str]) -> list[str]:
-    """The names, primed where one stands for a second event."""
+    """Add primes to repeated names of events."""
     found: dict[str, None] = {}
     for name in names:
         while name in found:
@@ -200,7 +199,7 @@ def _prime_duplicates(names: Iterable[str]) -> list[str]:
 
 
 def compute_values(event: Event) -> dict[str, Formula]:
-    """For every fluent that an event changes, the formula of the old model that gives its new value."""
+    """For every fluent that an event may change, the formula over the old model for its new value."""
     adding: dict[str, list[Formula]] = {}
     deleting: dict[str, list[Formula]] = {}
     for effect in event.effects:
@@ -213,7 +212,7 @@ def compute_values(event: Event) -> dict[str, Formula]:
 
 
 def make_exclusive(chain: Chain[Kind]) -> dict[Kind, Formula]:
-    """The conditions of a chain made exclusive, by type."""
+    """Make the conditions of a chain mutually exclusive, by type."""
     conditions: dict[Kind, Formula] = {}
     before: tuple[Formula, ...] = ()
     for condition, kind in chain:
@@ -226,15 +225,15 @@ def make_exclusive(chain: Chain[Kind]) -> dict[Kind, Formula]:
 
 
 def read_task(content: _Json, file: str, *, plank_compat: bool = False) -> Task:
-    """The task of the JSON content of a file, in either layout.
+    """Read the task from the JSON content of a file, in either layout.
 
     Args:
         content: the content.
         file: the name of the file.
-        plank_compat: whether to read diamonds over groups and effects of `basic` actions as the toolkit does.
+        plank_compat: whether to reproduce the toolkit's reading of diamonds over groups and effects of `basic` actions.
 
     Raises:
-        EpigymError: if it is in neither layout.
+        EpigymError: if the content has neither layout.
         TaskError: if the task contradicts itself.
         NestingError: if a formula is nested too deeply.
     """
@@ -250,10 +249,10 @@ def read_task(content: _Json, file: str, *, plank_compat: bool = False) -> Task:
 
 
 def from_json(content: Mapping[str, _Json], *, plank_compat: bool = False) -> Task:
-    """The task of a JSON object, in either layout.
+    """Read the task from a JSON object, in either layout.
 
     Raises:
-        LookupError, TypeError, ValueError, AttributeError: if the object is in neither layout.
+        LookupError, TypeError, ValueError, AttributeError: if the object has neither layout.
         TaskError: if the task contradicts itself.
     """
     actions, state, info = content["actions"] or {}, content["initial-state"], content["planning-task-info"]
@@ -287,7 +286,7 @@ def from_json(content: Mapping[str, _Json], *, plank_compat: bool = False) -> Ta
 
 
 def _require_names(kind: str, names: _Json) -> list[str]:
-    """The names that a list declares, which it may do once; what is only mentioned may be mentioned twice."""
+    """Require a list of distinct names; only declarations are checked, references may repeat."""
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"{kind} must be a list of names")
     for name in names:
@@ -299,7 +298,7 @@ def _require_names(kind: str, names: _Json) -> list[str]:
 
 
 def _require_one_line(kind: str, name: str) -> str:
-    """A name, which messages show as it is."""
+    """Require a name that fits into a one-line message."""
     if not isinstance(name, str):
         raise TypeError(f"{kind}: expected a name, found {name!r}")
     if not is_one_line(name):
@@ -355,7 +354,7 @@ def _read_action(name: str, action: Mapping[str, _Json], agents: Iterable[str], 
 
 
 def make_effects(atom: str, value: Formula) -> list[Effect]:
-    """Effects that give an atom the value of a formula, as additions and deletions where its shape shows them."""
+    """Make effects that assign a formula to an atom; recognises the shape of additions and deletions."""
     parts = value.children if value.op is Op.OR else (value,)
     keeping = [part for part in parts if fluent(atom) in (part.children if part.op is Op.AND else (part,))]
     if keeping:
@@ -370,7 +369,7 @@ def make_effects(atom: str, value: Formula) -> list[Effect]:
 
 
 def _read_chain(conditions: Mapping[str, _Json], types: list[str], reader: FormulaReader) -> Chain[str]:
-    """The conditions of one agent as a chain; where none holds the toolkit takes the first type."""
+    """Read the conditions of an agent as a chain; if none holds, the first type applies, as in the toolkit."""
     if not types:
         raise ValueError("an action has no observability types under 'relations'")
     chain: list[tuple[Formula, str]] = []

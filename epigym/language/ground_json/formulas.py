@@ -13,10 +13,10 @@ CONSTANTS: Final = frozenset({"true", "false"})
 
 
 class FormulaWriter:
-    """Formulas as JSON, each distinct one converted once.
+    """Converts formulas to JSON, each distinct formula once.
 
     Args:
-        with_actually: whether the layout has the operator `actually`, which EPDDL does not have.
+        with_actually: whether the layout has the operator `actually`, which EPDDL lacks.
     """
 
     def __init__(self, *, with_actually: bool = False) -> None:
@@ -25,14 +25,14 @@ class FormulaWriter:
         self._sizes: dict[Formula, int] = {}
 
     def __call__(self, formula: Formula) -> dict[str, Any]:
-        """The formula as `{"formula": F}`. Raises TaskError for `actually` where the layout lacks it."""
+        """Convert a formula to `{"formula": F}`. Raises TaskError for `actually` if the layout lacks it."""
         for node in formula.subformulas():
             if node not in self._known:
                 self._known[node] = self._convert(node)
         return {"formula": self._known[formula]}
 
     def size(self, formula: Formula) -> int:
-        """Number of nodes of the formula's tree."""
+        """The number of nodes of the formula's tree."""
         for node in formula.subformulas():
             self._sizes[node] = 1 + sum(self._sizes[child] for child in node.children)
         return self._sizes[formula]
@@ -58,12 +58,12 @@ class FormulaWriter:
 
 
 class FormulaReader:
-    """Formulas from JSON.
+    """Reads formulas from JSON.
 
     Args:
         constants: values of the atoms that never change.
         plank_compat: whether a diamond over a group is the conjunction of the agents' diamonds, as in the
-            toolkit, and not the dual of the box.
+            toolkit, rather than the dual of the box.
     """
 
     def __init__(self, constants: Mapping[str, Formula], plank_compat: bool) -> None:
@@ -71,7 +71,7 @@ class FormulaReader:
         self._constants = {"true": TRUE, "false": FALSE, **constants}
 
     def __call__(self, content: Mapping[str, Any]) -> Formula:
-        """The formula of `{"formula": F}`. Raises KeyError for an unknown connective or modality."""
+        """Read the formula from `{"formula": F}`. Raises KeyError for an unknown connective or modality."""
         return self._read(content["formula"])
 
     def _read(self, node: Any) -> Formula:

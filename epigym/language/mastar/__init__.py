@@ -1,4 +1,4 @@
-"""mA*: the text language of the published benchmarks, to ground planning tasks."""
+"""Reads mA*, the text language of the published benchmarks, into ground planning tasks."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "d
 
     Args:
         text: the problem.
-        file: its name in messages; without folder and suffix it is the name of the task and its instance.
+        file: its name in messages; its stem is the name of the task and of its instance.
         semantics: the reading of the language: `default`; `efp`, where a false announcement acts like sensing;
             or `update_model`, where observers also learn that the action was executable.
 
     Raises:
-        ParseError: naming the place that is wrong.
-        LimitError: when the initial e-state would be too big.
+        ParseError: when the text is wrong, with the place.
+        LimitError: when the initial e-state is too large.
         UsageError: when the semantics is unknown.
     """
     if semantics not in SEMANTICS:
@@ -70,11 +70,11 @@ def parse_formula(text: str, *, fluents: Iterable[str], agents: Iterable[str]) -
 
     Args:
         text: the formula.
-        fluents: the names that may occur as fluents.
-        agents: the names that may occur as agents.
+        fluents: names of fluents.
+        agents: names of agents.
 
     Raises:
-        ParseError: naming the place that is wrong.
+        ParseError: when the text is wrong, with the place.
     """
     source = Source("<formula>", text)
     declared = {"fluent": dict.fromkeys(fluents, 0), "agent": dict.fromkeys(agents, 0)}
@@ -82,7 +82,7 @@ def parse_formula(text: str, *, fluents: Iterable[str], agents: Iterable[str]) -
 
 
 def _declarations(source: Source, statements: Sequence[Node]) -> Names:
-    """The declared names of a problem that has all that a problem needs."""
+    """The declared names of a problem, after checking that it is complete."""
     names = Names(source)
     found = {str(statement.data) for statement in statements}
     for needed in ("agent", "initially", "goal"):

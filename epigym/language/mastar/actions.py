@@ -1,4 +1,4 @@
-"""The actions of mA*: statements about one action to its description."""
+"""Collects the statements of mA* about an action into its description."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KINDS = {"causes": "ontic", "determines": "sensing", "announces": "announcement
 
 @dataclass(slots=True)
 class ActionStatements:
-    """What a text says about one action.
+    """The statements about one action.
 
     Attributes:
         name: of the action.
@@ -31,7 +31,7 @@ class ActionStatements:
     _aware_places: list[Node] = field(default_factory=list)
 
     def add(self, statement: Node) -> None:
-        """Take in one statement about the action."""
+        """Add a statement about the action."""
         match statement.data:
             case "executable":
                 self._executable.append(self._condition(statement, after=1))
@@ -45,7 +45,7 @@ class ActionStatements:
                 self._add_effects(str(verb), statement)
 
     def describe(self) -> Description:
-        """What the statements say together."""
+        """Combine the statements."""
         if self._verb in ("", "causes"):
             for place in self._aware_places:
                 self.names.source.warn(f"'aware_of' has no effect: action {self.name!r} is ontic", place)
@@ -59,7 +59,7 @@ class ActionStatements:
         )
 
     def _condition(self, statement: Node, *, after: int) -> Formula:
-        """The formula behind `if`, which follows `after` other parts."""
+        """The formula after `if`, which follows `after` other parts; true if there is none."""
         parts = subtrees(statement)
         return self.names.formula(parts[after]) if len(parts) > after else TRUE
 
@@ -88,14 +88,14 @@ class ActionStatements:
             self._effects.append(effect)
 
     def _contradiction(self, verb: str, name: str) -> str:
-        """What several statements mean that contradict each other; published problems contain such."""
+        """The warning about contradictory statements, which some published problems contain."""
         if verb == "causes":
             return f"action {self.name!r} both adds and deletes {name!r} without a condition: it is added"
         return f"action {self.name!r} {verb} both {name!r} and '-{name}': no world satisfies them"
 
 
 def _effect(formula: Formula, condition: Formula) -> Effect | None:
-    """The effect of a literal; None when the formula is something else."""
+    """The effect of a literal, or None for any other formula."""
     atom = formula.unnegated
     if atom.op is not Op.FLUENT:
         return None

@@ -1,8 +1,8 @@
-"""What an action of mA* is: its description in words of the language, and the event model that this means.
+"""Actions of mA*: descriptions in words of the language, and their event models.
 
 Three readings of the language are in use (Baral, Gelfond, Pontelli and Son, "An action language for multi-agent
-domains", 2022; the EFP planners): they differ in whether executability is part of what observers learn, and in
-what a false announcement does.
+domains", 2022; the EFP planners). They differ in whether observers learn that the action was executable, and in
+the effect of false announcements.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Description:
 
     Attributes:
         name: of the action.
-        verb: `causes`, `determines` or `announces`; empty when the text does not say what the action does.
-        executable: when it can be executed.
-        effects: the literals that follow the verb, each with its condition.
-        observers: for agents the condition under which they observe the action; others never do.
-        aware: for agents the condition under which they are aware of it.
+        verb: `causes`, `determines` or `announces`; empty if the action has no effects in the text.
+        executable: the condition under which it can be executed.
+        effects: the literals after the verb, each with its condition.
+        observers: by agent, the condition for observing the action; other agents never do.
+        aware: by agent, the condition for being aware of it.
     """
 
     name: str
@@ -44,13 +44,13 @@ class Description:
     aware: Mapping[str, Formula]
 
     def formulas(self) -> Iterator[Formula]:
-        """The conditions."""
+        """All conditions."""
         yield self.executable
         yield from (effect.condition for effect in self.effects)
         yield from (*self.observers.values(), *self.aware.values())
 
     def build_action(self, agents: Sequence[str], semantics: Semantics) -> Action:
-        """The ground action under a reading of the language; `agents` are those of the task, in its order."""
+        """Build the ground action under a reading of the language; `agents` are in the task's order."""
         learned = self.executable if semantics == "update_model" else TRUE
         if self.verb in ("", "causes"):
             return Action(
@@ -76,7 +76,7 @@ class Description:
 
 
 def _chain(*stated: tuple[Formula | None, str]) -> tuple[tuple[Formula, str], ...]:
-    """The observability conditions of an agent, up to the first that always holds."""
+    """The observability conditions of an agent, up to the first unconditional one."""
     types = [(condition, kind) for condition, kind in stated if condition is not None]
     types.append((TRUE, "oblivious"))
     last = next(index for index, (condition, _) in enumerate(types) if condition is TRUE)

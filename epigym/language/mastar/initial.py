@@ -1,6 +1,6 @@
 """The initial e-state of mA*, given by a finitary S5 theory (Son, Pontelli, Baral and Gelfond, 2014).
 
-`initially` statements say what is commonly known, which fluents agents know whether, and what is actually true.
+`initially` statements describe common knowledge, formulas whose truth an agent knows, and the actual world.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Part = tuple[Formula, Node]
 
 @dataclass(slots=True)
 class InitialStatements:
-    """What a text says about the initial e-state.
+    """The statements about the initial e-state.
 
     Attributes:
         names: the declarations of the text.
@@ -39,20 +39,20 @@ class InitialStatements:
     _last: Node | None = None
 
     def add(self, statement: Node) -> None:
-        """Take in one `initially` statement."""
+        """Add an `initially` statement."""
         self._last = statement
         for part in conjuncts(subtrees(statement)[0]):
             formula = self.names.formula(part)
             if formula.is_propositional:
                 self._actual.append((formula, part))
             elif formula.op is Op.COMMON:
-                # Below what changes nothing, such as two negations; the outermost subtree comes last.
+                # The modality may be below nodes without effect, such as double negations; outer subtrees come last.
                 self._add_common([node for node in part.iter_subtrees() if node.data == "modality"][-1])
             else:
                 raise self._shape_error(formula, part)
 
     def build_estate(self) -> EState:
-        """The S5 model over all valuations that satisfy what is commonly known, in binary counting order.
+        """Build the S5 model over all valuations that satisfy the common knowledge, in binary counting order.
 
         Returns:
             The e-state; the first declared fluent is the least significant one.
@@ -77,7 +77,7 @@ class InitialStatements:
         )
 
     def _add_common(self, node: Node) -> None:
-        """Take in `C(AG, φ)`, each conjunct of φ by its shape."""
+        """Add `C(AG, φ)`: each conjunct of φ according to its shape."""
         group, body = subtrees(node)
         agents = self.names.agents(group)
         missing = [agent for agent in self.names.declared["agent"] if agent not in agents]
@@ -102,15 +102,15 @@ class InitialStatements:
                 raise self._shape_error(not_(belief), part)
 
     def _contradiction(self, fluents: tuple[str, ...]) -> ParseError:
-        """The error at the first common statement that contradicts those before it."""
+        """The error at the first statement of common knowledge that contradicts earlier ones."""
         for count, (_, place) in enumerate(self._common, start=1):
-            with suppress(LimitError):  # so many models are no contradiction
+            with suppress(LimitError):  # there are models, too many
                 if not len(find_models((formula for formula, _ in self._common[:count]), fluents)):
                     return self.names.source.error(_IMPOSSIBLE, place)
         raise AssertionError("what is commonly known has a model")
 
     def _find_designated(self, columns: dict[str, Column], count: int) -> int:
-        """The one world at which everything that is said to be true is true."""
+        """Find the one world that satisfies all propositional statements."""
         possible = np.ones(count, dtype=np.bool_)
         for formula, place in self._actual:
             possible &= evaluate(formula, columns)
@@ -132,7 +132,7 @@ class InitialStatements:
 
 
 def _knows_whether(formula: Formula) -> str:
-    """The agent `i` of `B(i, φ) | B(i, -φ)` with φ propositional; empty for anything else."""
+    """The agent `i` of `B(i, φ) | B(i, -φ)` with φ propositional; empty for other formulas."""
     if formula.op is not Op.OR or len(formula.children) != 2 or not all(map(_is_plain_belief, formula.children)):
         return ""
     left, right = formula.children

@@ -1,4 +1,4 @@
-"""Ground actions that mA* can say: their event models to descriptions, and when two actions are the same."""
+"""Finds descriptions of ground actions in mA*, and compares actions."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Relation: TypeAlias = frozenset[tuple[int, int]]
 
 
 class RoleAssignment(NamedTuple):
-    """A way to give the events of an action the roles of mA*.
+    """An assignment of the roles of mA* to the events of an action.
 
     Attributes:
-        ontic: whether the action would be ontic; else it senses or announces.
-        events: for each role the event that has it.
-        kinds: for each agent when it observes in full, and else when in part or not at all.
+        ontic: whether the action is ontic, rather than sensing or an announcement.
+        events: the event of each role.
+        kinds: for each agent the conditions of full, partial and no observation, to be tested in this order.
     """
 
     ontic: bool
@@ -35,11 +35,11 @@ class RoleAssignment(NamedTuple):
 
 @dataclass(slots=True)
 class Recogniser:
-    """Finds the words of mA* for actions.
+    """Finds descriptions in mA* for the actions of a task.
 
     Attributes:
         agents: names, in the task's order.
-        name: a fluent, to spell out constants with.
+        name: a fluent that expresses constants.
     """
 
     agents: tuple[str, ...]
@@ -48,10 +48,10 @@ class Recogniser:
     _known: dict[Formula, int] = field(default_factory=dict)
 
     def describe(self, action: Action, semantics: Semantics) -> Description:
-        """The description whose action, under a reading of the language, is alike.
+        """Find a description that means the action under a reading of the language.
 
         Raises:
-            TaskError: saying why there is none.
+            TaskError: if there is none, with the reason.
         """
         reached = _find_reachable_events(action)
         if len(reached) > _MOST_EVENTS:
@@ -69,7 +69,7 @@ class Recogniser:
         raise TaskError(unsayable or reason)
 
     def _descriptions(self, action: Action, assignment: RoleAssignment, semantics: Semantics) -> Iterator[Description]:
-        """What an action in this assignment can be, if it is one of mA*."""
+        """Candidate descriptions of an action under an assignment of roles."""
         sigma, verb = action.events[assignment.events[_SIGMA]], "causes"
         learned = conjuncts(sigma.precondition.negation_normal_form())
         given, contents = learned, [list(sigma.effects)]
@@ -80,7 +80,7 @@ class Recogniser:
                 known |= self.parts(action.events[assignment.events[_TAU]].precondition)
             given = tuple(part for part in learned if self.parts(part) <= known)
             told = {part: _extract_effect(part) for part in learned}
-            # What is told may be given as well: who shouts that the coin lies tails up, knows that it does.
+            # An announced literal may also be a condition: an agent announces tails only if it believes tails.
             contents = [list(told.values())]
             if semantics == "update_model":
                 contents.append([effect for part, effect in told.items() if part not in given])
@@ -98,10 +98,9 @@ class Recogniser:
             )
 
     def matches(self, first: Action, second: Action) -> bool:
-        """Whether two actions have the same events, relations and conditions, names of events and types apart.
+        """Whether two actions are equal up to names of events and types, and unreachable events.
 
-        Formulas are compared in negation normal form; order in conjunctions and disjunctions does not count, nor do
-        events that nobody considers possible.
+        Formulas are compared in negation normal form, up to the order of conjunctions and disjunctions.
         """
         mine, others = _find_reachable_events(first), _find_reachable_events(second)
         if len(mine) != len(others) or first.name != second.name:
@@ -110,7 +109,7 @@ class Recogniser:
         return any(meaning == self._meaning(second, order) for order in permutations(others))
 
     def parts(self, formula: Formula) -> frozenset[int]:
-        """Numbers of the parts of a conjunction; equal for two formulas that only order tells apart."""
+        """Numbers of the parts of a conjunction; formulas that differ only in order have equal numbers."""
         spelled = formula.without_constants(self.name).negation_normal_form()
         return frozenset(map(self._number_formula, conjuncts(spelled)))
 
@@ -124,7 +123,7 @@ class Recogniser:
         return self._known[formula]
 
     def _meaning(self, action: Action, events: Sequence[int]) -> Hashable:
-        """What an action is, its events being numbered as they are listed."""
+        """The content of an action, with events numbered in the order of `events`."""
         place = {event: index for index, event in enumerate(events)}
         preconditions = [self.parts(action.events[event].precondition) for event in events]
         needed = frozenset.intersection(*(preconditions[place[event]] for event in action.designated))
@@ -146,19 +145,19 @@ class Recogniser:
         )
 
     def _observability(self, chain: Chain[Relation]) -> Hashable:
-        """When an agent has which relation; that it has the last one follows from when it has the others."""
+        """The condition of each relation of an agent; None for the last one, which the others determine."""
         conditions = make_exclusive(chain)
         last = max(conditions, key=sorted)
         return frozenset((row, None if row == last else self.parts(held)) for row, held in conditions.items())
 
 
 def has_actually(formula: Formula) -> bool:
-    """Whether a formula speaks of what is actually true, for which mA* has no word."""
+    """Whether a formula contains `actually`, which mA* cannot express."""
     return any(node.op is Op.ACTUALLY for node in formula.subformulas())
 
 
 def _find_reachable_events(action: Action) -> list[int]:
-    """The designated events, then those that an agent may consider possible, step by step."""
+    """The designated events, then breadth first the events that an agent may consider possible."""
     kinds = {kind for chain in action.observability for condition, kind in _list_deciding(chain)}
     found = dict.fromkeys(action.designated)
     waiting = list(found)
@@ -172,7 +171,7 @@ def _find_reachable_events(action: Action) -> list[int]:
 
 
 def _list_deciding(chain: Chain[str]) -> Iterator[tuple[Formula, str]]:
-    """The conditions of a chain that may decide."""
+    """The conditions of a chain that may apply."""
     for condition, kind in chain:
         if condition is not FALSE:
             yield condition, kind
@@ -181,7 +180,7 @@ def _list_deciding(chain: Chain[str]) -> Iterator[tuple[Formula, str]]:
 
 
 def _relate_types(chain: Chain[str], action: Action, place: Mapping[int, int]) -> Chain[Relation]:
-    """A chain with relations between the places of events for types; neighbours with the same are one."""
+    """Replace the types of a chain by relations on places of events, and merge neighbours with equal relations."""
     found: list[tuple[Formula, Relation]] = []
     for condition, kind in _list_deciding(chain):
         relation = frozenset(
@@ -193,7 +192,7 @@ def _relate_types(chain: Chain[str], action: Action, place: Mapping[int, int]) -
 
 
 def _list_assignments(action: Action, reached: Sequence[int]) -> Iterator[RoleAssignment]:
-    """The ways to give events roles so that each agent observes as agents do in mA*."""
+    """List the assignments of roles under which the relations of all agents occur in mA*."""
     for relations in (ONTIC_RELATIONS, SENSING_RELATIONS):
         for chosen in permutations(range(len(relations["full"])), len(reached)):
             place = dict(zip(reached, chosen, strict=True))
@@ -210,19 +209,19 @@ def _list_assignments(action: Action, reached: Sequence[int]) -> Iterator[RoleAs
 
 
 def _sort_kinds(chain: Chain[Relation], kinds: Mapping[Relation, str]) -> dict[str, Formula]:
-    """When an agent observes an action in full, and else when in part or not at all."""
+    """The conditions of an agent's kinds of observation: full, partial, none."""
     order = [list(SENSING_RELATIONS).index(kinds[row]) for _, row in chain]
     pairs = chain if order == sorted(order) else tuple((held, row) for row, held in make_exclusive(chain).items())
     return {kinds[row]: condition for condition, row in pairs}
 
 
 def _conditions(agents: Sequence[str], kinds: Sequence[Mapping[str, Formula]], kind: str) -> dict[str, Formula]:
-    """For the agents that may observe an action in one way when they do."""
+    """By agent, the condition of one kind of observation, for agents with this kind."""
     return {agent: found[kind] for agent, found in zip(agents, kinds, strict=True) if kind in found}
 
 
 def _extract_effect(part: Formula) -> Effect:
-    """The literal, with its condition, that a formula says to be true; what says none is taken for a condition."""
+    """The literal of a formula with its condition. Other formulas yield an effect without a fluent."""
     conditional = part.op is Op.OR and len(part.children) == 2 and part.children[0].unnegated.op is Op.ACTUALLY
     told = part.children[1] if conditional else part
     condition = part.children[0].unnegated.children[0] if conditional else TRUE

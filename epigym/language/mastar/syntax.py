@@ -1,4 +1,4 @@
-"""mA* text to syntax tree, with the place of everything that is wrong."""
+"""Parses mA* text into a syntax tree, with positions for errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GRAMMAR = Path(__file__).with_name("mastar.lark"), "problem", "formula"
 _FORMULA = frozenset({"MINUS", "LPAR", "OPERATOR", "NAME"})
 _STATEMENT = frozenset({"FLUENT", "ACTION", "AGENT", "EXECUTABLE", "INITIALLY", "GOAL"})
 
-# Notations of other languages, and what mA* writes in their place.
+# Notations of other languages with their mA* counterparts.
 _KNOWLEDGE = "(?:K|Kw|[Kk]nows?)"
 _REMEDIES = (
     (r"<->|<=>|↔|⇔", "for f <-> g write (-f | g), (-g | f)"),
@@ -40,7 +40,7 @@ class Names:
     """The declared names, and the formulas over them.
 
     Attributes:
-        source: where errors are.
+        source: the text, for errors.
         declared: for each kind (`fluent`, `action`, `agent`) the names in declared order and their lines.
     """
 
@@ -48,7 +48,7 @@ class Names:
     declared: dict[str, dict[str, int]] = field(default_factory=lambda: {"fluent": {}, "action": {}, "agent": {}})
 
     def declare(self, kind: str, name: Node) -> None:
-        """Add a name; it must be new."""
+        """Add a new name."""
         known = self.declared[kind]
         text = name_text(name)
         if text in known:
@@ -56,7 +56,7 @@ class Names:
         known[text] = position(name)[0]
 
     def find(self, kind: str, name: Node) -> str:
-        """The text of a name that must be declared as a `kind`."""
+        """The text of a name, which must be declared as a `kind`."""
         text = name_text(name)
         if text not in self.declared[kind]:
             advice = _knowledge(text) if kind == "fluent" else ""
@@ -65,11 +65,11 @@ class Names:
         return text
 
     def agents(self, group: Node) -> tuple[str, ...]:
-        """The agents that a modality names."""
+        """The agents of a modality."""
         return tuple(self.find("agent", name) for name in subtrees(group))
 
     def formula(self, tree: Node) -> Formula:
-        """The formula that `tree` writes."""
+        """The formula of a syntax tree."""
         built: dict[int, Formula] = {}
         for node in tree.iter_subtrees():
             parts = [built[id(child)] for child in subtrees(node) if id(child) in built]
@@ -103,10 +103,10 @@ class Names:
 
 
 def parse(source: Source, start: str = "problem") -> Node:
-    """The syntax tree of a text: of a `problem`, whose children are the statements, or of a `formula`.
+    """Parse a `problem`, whose children are the statements, or a `formula`.
 
     Raises:
-        ParseError: where the text departs from the grammar.
+        ParseError: when the text violates the grammar, with the place.
     """
     try:
         return load_parser(*_GRAMMAR, positions=True).parse(source.text, start=start)
@@ -118,12 +118,12 @@ def parse(source: Source, start: str = "problem") -> Node:
 
 
 def subtrees(node: Node) -> list[Node]:
-    """The children of a node that are nodes: no tokens, nothing for a missing part."""
+    """The children that are nodes, without tokens and missing parts."""
     return [child for child in node.children if isinstance(child, Tree)]
 
 
 def conjuncts(tree: Node) -> list[Node]:
-    """The parts of a conjunction, nested ones included; the formula itself when it is none."""
+    """The parts of a conjunction, nested ones included; any other formula itself."""
     parts: list[Node] = []
     stack = [tree]
     while stack:
@@ -136,13 +136,13 @@ def conjuncts(tree: Node) -> list[Node]:
 
 
 def name_text(name: Node) -> str:
-    """A name as it is printed: `f` or `f(x,y)`, without blanks."""
+    """A name without blanks: `f` or `f(x,y)`."""
     head, *arguments = (str(token) for token in name.children if token is not None)
     return f"{head}({','.join(arguments)})" if arguments else head
 
 
 def _syntax_error(source: Source, error: UnexpectedToken) -> ParseError:
-    """What was found, what the grammar allows there, and what was probably meant."""
+    """The error with the unexpected word, the words that the grammar allows, and a suggested fix."""
     expected = frozenset(error.accepts or error.expected)
     words: list[str] = []
     for group, meaning in ((_STATEMENT, "a statement"), (_FORMULA, "a formula")):
@@ -158,7 +158,7 @@ def _syntax_error(source: Source, error: UnexpectedToken) -> ParseError:
 
 
 def _hint(source: Source, error: UnexpectedToken, expected: frozenset[str]) -> str:
-    """What a foreign notation is here; the keyword that the word, or the one before it, may mean; a missing `;`."""
+    """A suggested fix: for a foreign notation, for a misspelt keyword here or one word before, or for a missing `;`."""
     line = _line(source, error)
     if advice := _remedy(line, error.column):
         return f"; {advice}"
@@ -177,7 +177,7 @@ def _hint(source: Source, error: UnexpectedToken, expected: frozenset[str]) -> s
 
 
 def _line(source: Source, error: UnexpectedCharacters | UnexpectedToken) -> str:
-    """The line of the text at which the parser stopped."""
+    """The line of the text where the parser stopped."""
     return source.text.split("\n")[error.line - 1]
 
 
@@ -189,7 +189,7 @@ def _terminal(name: str) -> str:
 
 
 def _remedy(line: str, column: int) -> str:
-    """What to write in place of a foreign notation at a column, or before it; empty when there is none."""
+    """The mA* counterpart of a foreign notation at a column, or just before it; empty if there is none."""
     before = column - 1
     for pattern, advice in _REMEDIES:
         for found in re.finditer(pattern, line):
@@ -199,5 +199,5 @@ def _remedy(line: str, column: int) -> str:
 
 
 def _knowledge(name: str) -> str:
-    """The remedy where a fluent that does not exist is an operator of knowledge; empty when it is not."""
+    """The advice for an undeclared fluent that looks like an operator of knowledge; otherwise empty."""
     return _REMEDIES[-1][1] if re.match(rf"{_KNOWLEDGE}\(", name) else ""

@@ -1,7 +1,7 @@
-"""Initial e-states that mA* can say: a contracted e-state to the `initially` formulas of a finitary S5 theory.
+"""Expresses a contracted e-state by `initially` formulas of mA*, a finitary S5 theory.
 
-What all worlds share is common knowledge; agents know whether fluents that their classes of worlds share hold and,
-where that does not tell the classes apart, whether formulas.
+The constraints that hold at all worlds are common knowledge. Each agent knows whether fluents hold that are constant
+on its classes of worlds. If these fluents do not distinguish all classes, it knows whether further formulas hold.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _Table = NDArray[np.bool_]
 
 
 def build_theory(estate: EState, fluents: Sequence[str], agents: Sequence[str]) -> list[Formula]:
-    """The formulas after `initially` that mean an e-state.
+    """Build the formulas after `initially` that describe an e-state.
 
     Args:
         estate: the e-state, contracted.
@@ -29,7 +29,7 @@ def build_theory(estate: EState, fluents: Sequence[str], agents: Sequence[str]) 
         agents: names.
 
     Raises:
-        TaskError: saying why there are none.
+        TaskError: if there are none, with the reason.
         LimitError: if they would have more than `MAX_LITERALS` literals.
     """
     _check(estate, agents)
@@ -57,7 +57,7 @@ def _check(estate: EState, agents: Sequence[str]) -> None:
 
 
 def _find_known_formulas(worlds: _Table, fluents: Sequence[str], rows: Sequence[frozenset[int]]) -> Iterator[Formula]:
-    """Formulas on whose truth worlds agree iff they have the same row."""
+    """Find formulas such that worlds agree on all of them iff they have the same row."""
     number = {row: index for index, row in enumerate(dict.fromkeys(rows))}
     classes = np.array([number[row] for row in rows])
     first = np.unique(classes, return_index=True)[1]
@@ -69,7 +69,7 @@ def _find_known_formulas(worlds: _Table, fluents: Sequence[str], rows: Sequence[
 
 
 def _constraints(worlds: _Table, fluents: Sequence[str]) -> Iterator[Formula]:
-    """Formulas that are true together in the worlds, bool[n, fluents] and all different, and nowhere else."""
+    """Formulas whose conjunction holds exactly at the worlds, which are bool[n, fluents] and distinct."""
     varying = (worlds != worlds[0]).any(axis=0)
     yield from (literal(fluents[index], bool(worlds[0, index])) for index in np.flatnonzero(~varying).tolist())
     groups = _group_dependent(worlds, np.flatnonzero(varying).tolist())
@@ -80,7 +80,7 @@ def _constraints(worlds: _Table, fluents: Sequence[str]) -> Iterator[Formula]:
 
 
 def _group_dependent(worlds: _Table, varying: list[int]) -> list[list[int]]:
-    """The varying fluents in groups: linked when some pair of values of two does not occur."""
+    """Group the varying fluents: two of them are linked if some pair of their values does not occur."""
     true, false = worlds.astype(np.float64), (~worlds).astype(np.float64)
     free = np.all([first.T @ second > 0 for first in (true, false) for second in (true, false)], axis=0)
     groups: list[list[int]] = []
@@ -95,7 +95,7 @@ def _group_dependent(worlds: _Table, varying: list[int]) -> list[list[int]]:
 
 
 def _normal_form(rows: _Table, fluents: Sequence[str]) -> Iterator[Formula]:
-    """What is true of these rows of values, and of no others: which there are, or which there are not."""
+    """Formulas that hold exactly at these rows of values: a disjunctive or a conjunctive normal form."""
     count = 2 ** len(fluents)
     if len(fluents) * min(len(rows), count - len(rows)) > MAX_LITERALS:
         raise LimitError(f"its {len(rows)} worlds would take more than {MAX_LITERALS} literals")

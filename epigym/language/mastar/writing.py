@@ -1,4 +1,4 @@
-"""Tasks written in mA*, where the language can say them; what is written is read back and compared."""
+"""Writes tasks in mA*, if the language can express them, and checks the text by reading it back."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from epigym.task.task import Action, Task
 _REMEDY = "format=compact writes it as JSON"
 _WORD = r"(?:[^\W\d]\w*|\d+)"
 _NAME = re.compile(rf"(?![BEC]\(){_WORD}(?:\({_WORD}(?:,{_WORD})*\))?")
-_READINGS: tuple[Semantics, ...] = ("default", "update_model")  # `efp` says nothing that `default` does not
+_READINGS: tuple[Semantics, ...] = ("default", "update_model")  # `efp` adds no expressiveness
 _WIDTH = 120
 
 
 def write_mastar(task: Task) -> tuple[str, Semantics]:
-    """A task as a text in mA*, and the reading of the language under which the text means the task.
+    """Write a task as a text in mA*. Returns the text and the reading of mA* under which it means the task.
 
     Raises:
-        TaskError: naming the action, or the part, that mA* cannot say, and why.
-        LimitError: if the initial e-state would take too long a text.
+        TaskError: if mA* cannot express the task, with the action or part, and the reason.
+        LimitError: if the text of the initial e-state would be too long.
     """
     for kind, names in (("fluent", task.fluents), ("agent", task.agents), ("action", _names(task.actions))):
         for name in names:
@@ -49,7 +49,7 @@ def _names(actions: Iterable[Action]) -> tuple[str, ...]:
 
 
 def _descriptions(actions: Sequence[Action], recogniser: Recogniser) -> tuple[list[Description], Semantics]:
-    """The actions in words of mA*, under one reading for all."""
+    """Describe the actions in words of mA*, under one reading for all."""
     refused: list[dict[str, str]] = []
     for semantics in _READINGS:
         found: list[Description] = []
@@ -92,7 +92,7 @@ def _text(task: Task, descriptions: Iterable[Description], semantics: Semantics)
 
 
 def _statements(description: Description, name: str) -> Iterator[str]:
-    """The statements about an action; `name` is a fluent, to spell out constants with."""
+    """The statements about an action; `name` is a fluent that expresses constants."""
 
     def under(condition: Formula) -> str:
         return "" if condition is TRUE else f" if {condition.without_constants(name)}"
@@ -108,13 +108,13 @@ def _statements(description: Description, name: str) -> Iterator[str]:
 
 
 def _goal(task: Task) -> Formula:
-    """The goal, which is never empty in mA*."""
+    """The goal; a tautology if it is empty, as mA* requires one."""
     goal, first = and_(*task.goal), fluent(task.fluents[0])
     return or_(first, not_(first)) if goal is TRUE else goal
 
 
 def _check(task: Task, text: str, semantics: Semantics, recogniser: Recogniser) -> None:
-    """Read the text back: it must mean the task."""
+    """Check that the text, read back, means the task."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ProblemWarning)

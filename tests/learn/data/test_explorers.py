@@ -5,7 +5,6 @@ from collections import deque
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import gymnasium
 import numpy as np
@@ -17,7 +16,6 @@ from epigym.problem import Reading, load_problem
 from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, considers_possible
 from epigym.task.task import Task
-from learn.data import explorers
 from learn.data.collecting import collect
 from learn.data.dataset import cached
 from learn.data.explorers import Exploration, ExplorerSettings, discard_probability, explore, is_sparse, keep
@@ -195,53 +193,35 @@ def test_wrong_settings_are_refused() -> None:
         ExplorerSettings(discard_factor=1.5)
 
 
-@pytest.fixture
-def explored(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
-    """The tasks that are explored breadth first from now on, of which nothing is known yet."""
-    explorers._explored.forget()
-    tasks, breadth_first = [], explorers._breadth_first
-
-    def record(task: Task, *arguments: Any) -> Exploration:
-        tasks.append(task)
-        return breadth_first(task, *arguments)
-
-    monkeypatch.setattr(explorers, "_breadth_first", record)
-    return tasks
-
-
-def test_e_states_are_explored_once_whatever_the_goals(small: Task, explored: list[Task]) -> None:
+def test_e_states_are_explored_once_whatever_the_goals(small: Task) -> None:
     goals = [small.goal, small.goal[:1], small.goal[1:], small.goal[::-1]]
     tasks = [replace(small, name=str(number), goal=goal) for number, goal in enumerate(goals)]
     visits: list[int] = []
-    for task in tasks:
-        found = explore(task, ExplorerSettings(name="exhaustive"), visits.append)
+    explorations = [explore(task, ExplorerSettings(name="exhaustive"), visits.append) for task in tasks]
+    for task, found in zip(tasks, explorations, strict=True):
         assert found.task is task
+        assert found.space is explorations[0].space
         assert {state: step for state, step in enumerate(found.distance.tolist()) if step != UNREACHABLE} == (
             brute_force_distances(task)
         )
-        assert visits[-1] == 225
-    assert explored == tasks[:1]
-    assert len({tuple(explore(task, ExplorerSettings()).distance.tolist()) for task in tasks}) > 1
+    assert visits[-3:] == [225] * 3
+    assert len({tuple(found.distance.tolist()) for found in explorations}) > 1
 
 
-def test_what_is_known_is_what_was_asked_for(small: Task, explored: list[Task]) -> None:
-    explore(small, ExplorerSettings(max_visited=225))
-    explore(small, ExplorerSettings("exhaustive", max_visited=10_000, seed=1))
-    assert len(explored) == 1
+def test_an_exploration_is_reused_for_the_same_e_states(small: Task, tmp_path: Path) -> None:
+    whole = explore(small, ExplorerSettings(max_visited=225))
+    assert explore(small, ExplorerSettings("exhaustive", max_visited=10_000, seed=1)).space is whole.space
     cut = explore(small, ExplorerSettings("exhaustive", max_visited=224))
-    assert (len(cut.states), cut.complete, len(explored)) == (224, False, 2)
-    assert explore(small, ExplorerSettings("exhaustive")).complete  # what was cut short is not kept
-    assert len(explored) == 2
+    assert (len(cut.states), cut.complete) == (224, False)
+    assert explore(small, ExplorerSettings("exhaustive")).space is whole.space  # not the incomplete one
     forbidding = explore(small, ExplorerSettings("exhaustive", consistent_beliefs=True))
-    assert (forbidding.space.consistent_beliefs, len(explored)) == (True, 3)
-    explore(replace(small, structure=None, actions=small.actions[1:]), ExplorerSettings("exhaustive"))
-    assert len(explored) == 4
-
-
-def test_encodings_share_what_was_exhausted(small: Task, explored: list[Task], tmp_path: Path) -> None:
-    made = [cached(small, ExplorerSettings(), {"name": name, "width": 64}, tmp_path) for name in IDENTIFIERS]
-    assert len(explored) == 1
-    assert len({data.folder for data in made}) == len(IDENTIFIERS)
+    assert forbidding.space.consistent_beliefs
+    other = explore(replace(small, structure=None, actions=small.actions[1:]), ExplorerSettings("exhaustive"))
+    assert len({id(found.space) for found in (whole, cut, forbidding, other)}) == 4
+    for name in IDENTIFIERS:
+        visits: list[int] = []
+        cached(small, ExplorerSettings(), {"name": name, "width": 64}, tmp_path, visits.append)
+        assert visits == [225]
 
 
 @pytest.mark.parametrize("name", ["exhaustive", "dfs"])

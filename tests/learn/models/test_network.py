@@ -226,8 +226,11 @@ def test_mean_and_maximum_of_each_type_and_zero_where_there_is_none() -> None:
     network: Any = GineNetwork({"name": "hash"}, width=2, layers=0)
     x = torch.tensor([[-1.0, 2], [-3, 4], [5, -6], [-7, -8]])
     data = SimpleNamespace(batch=torch.tensor([0, 0, 0, 1]), node_type=torch.tensor([3, 3, 0, 4]), num_graphs=2)
-    none = [0.0] * 4
-    assert network._pooled(x, data).tolist() == [
+    data.x, none, pooled = x, [0.0] * 4, []
+    network.nodes = nn.Identity()
+    network.head.register_forward_pre_hook(lambda head, inputs: pooled.append(inputs[0]))
+    network(data)
+    assert pooled[0].tolist() == [
         [*(5, -6, 5, -6), *none, *none, *(-2, 3, -1, 4), *none],
         [*none, *none, *none, *none, *(-7, -8, -7, -8)],
     ]

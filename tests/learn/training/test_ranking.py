@@ -188,12 +188,9 @@ def test_gradients_are_those_of_finite_differences(loss: Loss, l2: float, monkey
         value, gradient = objective(point)
         error = check_grad(lambda x: objective(x)[0], lambda x: objective(x)[1], point)
         assert error <= 1e-5 * max(1, np.linalg.norm(gradient), value)
-
-
-def test_losses_of_large_margins_are_finite() -> None:
-    losses, slopes = ranking._logistic(np.array([-1e4, 0, 1e4]))
-    assert losses.tolist() == pytest.approx([1e4, np.log(2), 0])
-    assert slopes.tolist() == pytest.approx([-1, -0.5, 0])
+    for far in (-1e6, 1e6):
+        value, gradient = objective(far * (start + 1))
+        assert np.isfinite([value, *gradient]).all()
 
 
 PROBLEMS = ("collaboration_communication/2_2_3_pl_6", "gossip", "selective_communication/4_2_pl_5")

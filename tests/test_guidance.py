@@ -16,7 +16,7 @@ from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
 from epigym.task.formula import Formula, believes, fluent, literal, not_
 from epigym.task.task import Task
-from search.agents import make_agent
+from search.agents import make_agent, run_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.heuristics import make_heuristic
@@ -79,7 +79,7 @@ def cost(task: Task, fact: Formula, names: Iterable[str] = ()) -> float:
 
 def search(space: StateSpace, configuration: str) -> SearchResult:
     agent, _, heuristic = configuration.partition("/")
-    return make_agent(agent).search(space, make_heuristic(heuristic, space) if heuristic else None)
+    return run_agent(make_agent(agent), space, make_heuristic(heuristic, space) if heuristic else None)
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +195,7 @@ def test_counting_does_not_solve_it() -> None:
     space = StateSpace(case.ground().task)
     for name in ("goal_count", "split_goal_count"):
         counting = make_heuristic(name, space)
-        result = make_agent("hfs").search(space, counting, Limits(max_expanded=int(limit[1].replace(",", ""))))
+        result = run_agent(make_agent("hfs"), space, counting, Limits(max_expanded=int(limit[1].replace(",", ""))))
         assert result.status is SearchStatus.EXPANSION_LIMIT
 
 

@@ -15,7 +15,8 @@ from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.models.calibration import Calibration, fit_calibration
-from search.agents.best_first import hfs
+from search.agents import run_agent
+from search.agents.best_first import GreedyBestFirst
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.heuristics.heuristic import Heuristic
@@ -110,7 +111,7 @@ def search_greedily(space: StateSpace, score: Scores, nodes: int) -> SearchResul
         EpigymError: when a score is not a number, or the search runs out of memory.
     """
     limits = Limits(max_expanded=nodes, time_limit=None, memory_limit=sys.maxsize)
-    found = hfs().search(space, _Scored(space, score), limits)
+    found = run_agent(GreedyBestFirst(), space, _Scored(space, score), limits)
     if found.status is SearchStatus.MEMORY_LIMIT:
         raise EpigymError(f"greedy search on {space.task.name} runs out of memory: give it fewer nodes")
     return found

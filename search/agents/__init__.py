@@ -8,24 +8,24 @@ from typing import Any, cast
 
 from epigym.config.registry import maker
 from epigym.errors import UsageError
-from search.agents.agent import Agent
+from search.agents.agent import Agent, run_agent
 from search.heuristics import HEURISTICS, heuristic_maker
 from search.heuristics.heuristic import Heuristic
 
 AGENTS: Mapping[str, str] = {
     "interleaved": "search.agents.interleaved.Interleaved",
     "bfs": "search.agents.breadth_first.BreadthFirst",
-    "hfs": "search.agents.best_first.hfs",
-    "hfs_star": "search.agents.best_first.hfs_star",
-    "wa_star": "search.agents.best_first.wa_star",
-    "bfws": "search.agents.best_first.bfws",
-    "hfs_preferred": "search.agents.preferred.Preferring",
-    "lazy": "search.agents.preferred.Lazy",
+    "hfs": "search.agents.best_first.GreedyBestFirst",
+    "hfs_star": "search.agents.best_first.HFSStar",
+    "wa_star": "search.agents.best_first.WeightedAStar",
+    "bfws": "search.agents.best_first.BestFirstWidth",
+    "hfs_preferred": "search.agents.preferred.PreferredBestFirst",
+    "lazy": "search.agents.preferred.LazyBestFirst",
     "alternation": "search.agents.alternation.Alternation",
     "dfs": "search.agents.depth_first.DepthFirst",
     "idfs": "search.agents.depth_first.IterativeDeepening",
 }
-"""Where each agent is made; its module is imported when the agent is chosen."""
+"""The class of each agent; its module is imported when the agent is chosen."""
 
 
 _SPACE_SETTINGS = ("symmetry", "threads")  # of every agent: those of the space that it searches
@@ -67,4 +67,4 @@ def label_of(choice: Mapping[str, Any]) -> str:
     return str(choice.get("label") or choice.get("name") or choice["_target_"].rpartition(".")[2])
 
 
-__all__ = ["AGENTS", "Agent", "heuristic_for", "label_of", "make_agent", "to_settings"]
+__all__ = ["AGENTS", "Agent", "heuristic_for", "label_of", "make_agent", "run_agent", "to_settings"]

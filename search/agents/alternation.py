@@ -1,4 +1,4 @@
-"""`alternation`: greedy best-first search that takes its next e-state from several open lists in turn.
+"""`alternation`: greedy best-first search with several open lists that take turns.
 
 Source: Röger, Helmert, "The More, the Merrier: Combining Heuristic Estimators for Satisficing Planning" (ICAPS 2010)
 for the alternation; Lipovetzky, Geffner, "Best-First Width Search" (AAAI 2017) for novelty; Wissow, Asai,
@@ -24,7 +24,7 @@ from epigym.features.relaxation import Relaxation, Relaxed
 from epigym.space.space import StateSpace
 from search.agents.agent import Agent, Steps
 from search.agents.best_first import round_to_thousandths, score_in_thousandths
-from search.agents.novelty import NovelParts
+from search.agents.novelty import NoveltyByGoalCount
 from search.agents.preferred import map_to_representatives, split_by_state
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
@@ -33,7 +33,7 @@ from search.heuristics.heuristic import Heuristic
 
 OpenListName = Literal["value", "h_add", "preferred", "preferred_h_add", "novelty", "novelty_h_add", "explore"]
 _ALL: tuple[OpenListName, ...] = get_args(OpenListName)
-_BONUS = 0.5  # of children that were visited less, in parts of the spread of their siblings' values
+_BONUS = 0.5  # of children with few visits, as a share of the spread of their siblings' values
 
 _RELAXING = {"h_add", "preferred", "preferred_h_add", "novelty_h_add"}
 
@@ -43,27 +43,27 @@ Tie = tuple[int, int]
 
 @dataclass(frozen=True)
 class Alternation(Agent):
-    """Expands in turn the best e-state of each open list, one a round; a list with nothing left to expand passes.
+    """Expands the best e-state of each open list in turn; an empty list passes.
 
     The open lists and their orders:
 
     - `value`: lowest value of the heuristic;
     - `h_add`: lowest additive cost in the relaxation over belief literals;
-    - `preferred`, `preferred_h_add`: the same two orders of the e-states that a preferred action of that relaxation
-      reached;
+    - `preferred`, `preferred_h_add`: the same two orders, for e-states reached by a preferred action of that
+      relaxation;
     - `novelty`, `novelty_h_add`: novelty among the e-states with the same goal count over split subgoals, then the
       lowest count, then the same two orders;
     - `explore`: a Monte-Carlo tree search for lowest values, see `_Tree`.
 
-    Every e-state is expanded once. The lists of preferred actions hold no other e-states, unless no list of all
-    e-states is asked for: then the other e-states follow behind, so that the search is complete. Where the relaxation
-    is infinite at the initial e-state, the lists that use it are left out; if no other list was asked for, there is
-    one by the goal count over split subgoals.
+    Every e-state is expanded once. Lists of preferred actions hold no other e-states, unless all lists are of this
+    kind: then the other e-states follow behind, so that the search is complete. Where the relaxation is infinite at
+    the initial e-state, the lists that use it are omitted; if none remains, one list by the goal count over split
+    subgoals replaces them.
 
     Attributes:
         lists: the open lists in the order of their turns.
         seed: breaks ties: 0 by the order of discovery, any other number by a pseudo-random number of the seed and the
-            place in that order.
+            position in that order.
     """
 
     name = "alternation"
@@ -73,76 +73,75 @@ class Alternation(Agent):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what is no choice of open lists."""
+        """Refuse an empty list of open lists, and one that names a list twice."""
         if not self.lists:
             raise UsageError(f"agent {self.name!r}: lists is empty: name one of {', '.join(_ALL)}")
         for name in self.lists:
             if self.lists.count(name) > 1:
                 raise UsageError(f"agent {self.name!r}: lists names {name!r} twice")
 
-    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
-        """Start the search."""
-        assert heuristic is not None
-        estimates = _Estimates(run, heuristic)
-        lists = self._open_lists(run.space, estimates)
+    def search(self, run: SearchRun) -> Steps:
+        """Search with the open lists."""
+        estimates = _Estimates(run, run.heuristic)
+        lists = self._make_open_lists(run.space, estimates)
         turns = cycle(lists)
         expanded: set[int] = set()
-        fresh = run.root
+        ids = run.root
         while True:
-            if len(fresh):
-                new, ties = _NewStates(estimates, fresh), [self._tie(number) for number in run.numbers(fresh)]
+            if len(ids):
+                new, ties = _NewStates(estimates, ids), [self._break_tie(number) for number in run.number(ids)]
                 for open_list in lists:
                     open_list.add(new, ties)
             popped = (each.pop(expanded) for each in islice(turns, len(lists)))
-            state = next((state for state in popped if state is not None), None)  # a list without one passes
+            state = next((state for state in popped if state is not None), None)
             if state is None:
                 return SearchStatus.UNSOLVABLE
             yield
             expanded.add(state)
-            fresh = run.expand(np.array([state], dtype=np.int32))
+            ids = run.expand(np.array([state], dtype=np.int32))
             if run.goal is not None:
                 return SearchStatus.SOLVED
 
-    def _open_lists(self, space: StateSpace, estimates: _Estimates) -> list[_OpenList | _Tree]:
-        """Those of the lists asked for, less what needs the relaxation where it is infinite."""
+    def _make_open_lists(self, space: StateSpace, estimates: _Estimates) -> list[_OpenList | _Tree]:
+        """Make the open lists, without those that need the relaxation where it is infinite."""
         names = list(self.lists)
         if not _RELAXING.isdisjoint(names) and estimates.relaxation.is_uninformative(space.initial):
             names = [name for name in names if name not in _RELAXING]
             if not names:
                 names, estimates.heuristic = ["value"], SplitGoalCount(space)
         with_rest = all(name.startswith("preferred") for name in names)
-        return [_Tree() if name == "explore" else _OpenList(_order(name, with_rest)) for name in names]
+        return [_Tree() if name == "explore" else _OpenList(_choose_order(name, with_rest)) for name in names]
 
-    def _tie(self, number: int) -> tuple[int, int]:
-        """Of equals the lowest comes first."""
+    def _break_tie(self, number: int) -> Tie:
+        """The tie-breaker, lowest first, of the e-state at a position in the order of discovery."""
         return (xxh3_64_intdigest(b"%d %d" % (self.seed, number)) if self.seed else 0, number)
 
 
 class _Estimates:
-    """What open lists can ask for in a search, made when one first asks."""
+    """The estimates of one search; each is prepared at its first use."""
 
     def __init__(self, run: SearchRun, heuristic: Heuristic) -> None:
         self.run = run
         self.heuristic = heuristic
-        self.preferred: dict[int, list[int]] = {}  # by e-states that are not expanded yet
+        self.preferred: dict[int, list[int]] = {}  # of e-states that are not expanded yet
 
     @cached_property
     def relaxation(self) -> Relaxation:
-        """That of the space."""
+        """The relaxation of the space."""
         return Relaxation(self.run.space)
 
     @cached_property
-    def novel_parts(self) -> NovelParts:
-        """What has been shown until now."""
-        return NovelParts(self.run.space)
+    def novelty(self) -> NoveltyByGoalCount:
+        """The ranks by novelty and goal count."""
+        return NoveltyByGoalCount(self.run.space)
 
 
 class _NewStates:
-    """The e-states that one expansion generated first; each estimate is computed when a list first asks for it.
+    """The new e-states of one expansion; each estimate of them is computed at its first use.
 
     Args:
-        estimates: what can be asked for.
-        ids: int32[k], the e-states, reached from the same one; or the initial one.
+        estimates: those of the search.
+        ids: int32[k], the e-states, all with the same parent; or the initial one.
     """
 
     def __init__(self, estimates: _Estimates, ids: NDArray[np.int32]) -> None:
@@ -152,10 +151,9 @@ class _NewStates:
 
     @cached_property
     def values(self) -> list[float]:
-        """Of each, by the heuristic given, in thousandths."""
-        values: list[float] = score_in_thousandths(
-            self._estimates.heuristic, self.ids, self.parents, self.actions
-        ).tolist()
+        """Their values by the agent's heuristic, in thousandths."""
+        heuristic = self._estimates.heuristic
+        values: list[float] = score_in_thousandths(heuristic, self.ids, self.parents, self.actions).tolist()
         return values
 
     @cached_property
@@ -165,13 +163,13 @@ class _NewStates:
 
     @cached_property
     def h_add(self) -> list[float]:
-        """Of each, in thousandths."""
+        """Their additive costs, in thousandths."""
         costs: list[float] = round_to_thousandths("h_add", self.ids, self.relaxed.h_add).tolist()
         return costs
 
     @cached_property
     def is_preferred(self) -> list[bool]:
-        """Of each, whether an action reached it that is preferred in its parent."""
+        """Whether each was reached by a preferred action of its parent."""
         preferred = self._estimates.preferred
         preferred.update(split_by_state(self.ids, self.relaxed.preferred_ptr, self.relaxed.preferred))
         parent = int(self.parents[0])
@@ -180,13 +178,13 @@ class _NewStates:
 
     @cached_property
     def novelty(self) -> list[float]:
-        """Of each, its rank by novelty and goal count."""
-        ranks: list[float] = self._estimates.novel_parts(self.ids).tolist()
+        """Their ranks by novelty and goal count."""
+        ranks: list[float] = self._estimates.novelty(self.ids).tolist()
         return ranks
 
 
 _Order = Callable[[_NewStates], Iterable[Rank | None]]
-"""The ranks of e-states in an open list, lowest first; None for what it does not hold."""
+"""The ranks of e-states in an open list, lowest first; None for an e-state that the list does not hold."""
 
 
 class _OpenList:
@@ -197,13 +195,13 @@ class _OpenList:
         self._heap: list[tuple[Rank, Tie, int]] = []
 
     def add(self, new: _NewStates, ties: list[Tie]) -> None:
-        """Put in what the list holds of e-states, with tie-breakers."""
+        """Add e-states with their tie-breakers, except those without a rank."""
         for rank, tie, state in zip(self._order(new), ties, new.ids.tolist(), strict=True):
             if rank is not None:
                 heapq.heappush(self._heap, (rank, tie, state))
 
     def pop(self, expanded: Collection[int]) -> int | None:
-        """Take out the first e-state that is not expanded; None where there is none."""
+        """Remove the first e-state that is not expanded; None when there is none."""
         while self._heap:
             _, _, state = heapq.heappop(self._heap)
             if state not in expanded:
@@ -213,12 +211,12 @@ class _OpenList:
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """An e-state in the tree of how each was reached first.
+    """An e-state in the tree of parent pointers.
 
     Attributes:
-        value: the lowest below it, its own before it was expanded.
-        visits: how many e-states were expanded at or below it, and one more.
-        children: those below which not all e-states are expanded.
+        value: the lowest value below the node; before it is expanded, its own.
+        visits: one more than the number of e-states expanded at or below the node.
+        children: the children below which some e-state is not expanded.
     """
 
     state: int
@@ -229,10 +227,10 @@ class _Node:
 
 
 class _Tree:
-    """Descends from the root to an e-state that is not expanded, each time to the child that UCB1 chooses.
+    """Descends from the root to an e-state that is not expanded, at each node to the child that UCB1 selects.
 
-    Of the children of a node that is the lowest sum of its value, in parts of the spread of their values, and a bonus
-    for few visits. What any list expands is backed up.
+    UCB1 minimizes the value of a child, relative to the spread of its siblings' values, minus a bonus for few visits.
+    The expansions of all open lists are backed up.
     """
 
     def __init__(self) -> None:
@@ -240,7 +238,7 @@ class _Tree:
         self._root: _Node | None = None
 
     def add(self, new: _NewStates, ties: list[Tie]) -> None:
-        """Put e-states below the one that they were reached from."""
+        """Add e-states below their parent."""
         parent = self._nodes.get(int(new.parents[0]))
         for state, value in zip(new.ids.tolist(), new.values, strict=True):
             node = self._nodes[state] = _Node(state, parent, value)
@@ -252,17 +250,17 @@ class _Tree:
             self._back_up(parent)
 
     def pop(self, expanded: Collection[int]) -> int | None:
-        """The e-state at the end of a descent; None where all are expanded."""
+        """The e-state at the end of a descent; None when all are expanded."""
         while (node := self._root) is not None:
             while node.state in expanded and node.children:
-                node = _descend(node)
+                node = _select_child(node)
             if node.state not in expanded:
                 return node.state
             self._remove(node)
         return None
 
     def _remove(self, node: _Node) -> None:
-        """Take out a node with nothing to expand below it, and so its ancestors."""
+        """Remove a node whose subtree is expanded, and its ancestors of which the same is true."""
         del self._nodes[node.state]
         if node.parent is None:
             self._root = None
@@ -281,7 +279,7 @@ class _Tree:
             node = node.parent
 
 
-def _descend(node: _Node) -> _Node:
+def _select_child(node: _Node) -> _Node:
     finite = [child.value for child in node.children if child.value < inf]
     least = min(finite, default=0.0)
     spread = max(finite, default=0.0) - least or 1.0
@@ -292,8 +290,8 @@ def _descend(node: _Node) -> _Node:
     return min(node.children, key=rank)
 
 
-def _order(name: str, with_rest: bool) -> _Order:
-    """The order of an open list; one of preferred actions ranks the rest behind, or leaves it out."""
+def _choose_order(name: str, with_rest: bool) -> _Order:
+    """The order of an open list; a list of preferred actions omits the other e-states, or ranks them behind."""
 
     def costs(new: _NewStates) -> list[float]:
         return new.h_add if name.endswith("h_add") else new.values

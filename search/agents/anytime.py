@@ -1,7 +1,7 @@
-"""Weighted A* that goes on after a plan, towards shorter ones, until there is none.
+"""Anytime weighted A*: searches for ever shorter plans until there is none.
 
-Source: Hansen, Zhou, "Anytime Heuristic Search" (JAIR 28, 2007); the weight may fall on the way, as in Likhachev,
-Gordon, Thrun, "ARA*" (NIPS 2003). No heuristic here is admissible, so depth alone bounds the search.
+Source: Hansen, Zhou, "Anytime Heuristic Search" (JAIR 28, 2007); the weight may decrease, as in Likhachev, Gordon,
+Thrun, "ARA*" (NIPS 2003). No heuristic here is admissible, so only the depth bounds the search.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from search.heuristics.heuristic import Heuristic
 
 
 class ShorterPlans:
-    """One search for one plan after the other, each shorter than those before.
+    """A search that continues after each plan towards a shorter one.
 
-    An e-state that is reached again by a shorter way is expanded again. Only what lies too deep for a shorter
-    plan is dropped: when nothing is left, there is none.
+    E-states reached again on a shorter path are expanded again. The search drops only e-states too deep for a shorter
+    plan: once its frontier is empty, there is none.
 
     Args:
-        space: where to search.
+        space: the state space.
         heuristic: bound to the same space.
         budget: the limits, with a running clock.
 
     Attributes:
-        run: what was seen and counted.
+        run: counts and parent pointers.
     """
 
     def __init__(self, space: StateSpace, heuristic: Heuristic, budget: Budget) -> None:
@@ -42,17 +42,17 @@ class ShorterPlans:
         self._add([space.initial], 0, 0.0)
 
     def next(self, weight: float, length: int) -> SearchStatus:
-        """Search on, lowest g + weight * h first, for a plan of fewer than `length` actions.
+        """Continue, lowest g + weight * h first, until a plan of fewer than `length` actions is found.
 
         Args:
             weight: at least 0.
-            length: of a plan that is known; at most that of the call before.
+            length: the length of a known plan; at most that of the previous call.
 
         Returns:
             `solved`: `run.plan()` is such a plan; `unsolvable`: there is none; or the limit that ended the search.
 
         Raises:
-            TaskError: when an action cannot be applied because designated worlds disagree about an observer.
+            TaskError: when an action cannot be applied because designated worlds disagree about an observability type.
         """
         run = self.run
         run.goal = None
@@ -68,23 +68,23 @@ class ShorterPlans:
             closer = self._expand(state, depth, length)
             if run.goal is not None:
                 return SearchStatus.SOLVED
-            if depth + 2 < length:  # deep enough that their successors may be goals
+            if depth + 2 < length:  # else no successor of them can end a shorter plan
                 self._add(closer, depth + 1, weight)
         return SearchStatus.UNSOLVABLE
 
     def _expand(self, state: int, depth: int, length: int) -> list[int]:
-        """The successors that were never reached by so short a way, which is remembered, if it is not too long."""
+        """Expand an e-state; returns the successors with a new least depth, if it is less than `length`."""
         _, actions, targets, _ = self.run.generate(np.array([state], dtype=np.int32))
         closer = []
         for action, target in zip(actions.tolist(), targets.tolist(), strict=True):
             if depth + 1 < self._depths.get(target, length):
                 self._depths[target] = depth + 1
-                self.run.reach(target, state, action)
+                self.run.set_parent(target, state, action)
                 closer.append(target)
         return closer
 
     def _add(self, states: list[int], depth: int, weight: float) -> None:
-        """Put e-states, each once, into the frontier, and score those that were not scored before."""
+        """Add distinct e-states to the frontier; each is scored once."""
         unscored = np.array([state for state in states if state not in self._scores], dtype=np.int32)
         if len(unscored):
             scores = score_in_thousandths(self._heuristic, unscored, *self.run.parent_pointers(unscored))

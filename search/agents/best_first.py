@@ -1,11 +1,11 @@
-"""`hfs`, `hfs_star`, `wa_star` and `bfws`: best-first search, one loop with an order for each."""
+"""`hfs`, `hfs_star`, `wa_star` and `bfws`: best-first searches, one loop with a priority for each."""
 
 from __future__ import annotations
 
 import heapq
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Literal
 
 import numpy as np
@@ -15,115 +15,138 @@ from epigym.config.values import AtLeast, Count
 from epigym.errors import EpigymError
 from epigym.space.space import StateSpace
 from search.agents.agent import Agent, Steps
-from search.agents.novelty import NovelParts, Novelty, Progress
+from search.agents.novelty import Novelty, NoveltyByGoalCount, Progress
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
 from search.heuristics.heuristic import Heuristic
 
 STEP = 1000.0  # scores are ordered in thousandths of a step
 
-Order = Callable[[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+Priority = Callable[
+    [NDArray[np.int32], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]
+]
 """From new e-states, int32[k], and the parents that they were reached from, int64[k], with their depths g and scores h,
 float64[k] in thousandths of a step, to priorities, float64[k]. The initial e-state is the first, with parent -1."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BestFirst(Agent):
-    """Expands the e-state with the lowest (order, h); ties are broken by the order of discovery.
+    """Expands the e-state with the lowest (priority, h); ties are broken by the order of discovery.
 
     Attributes:
-        order: the order of a search in the space given.
-        name: as in the registry.
-        expansions_per_batch: nodes popped and expanded in one round, their successors scored in one batch;
-            more than 1 is another search, with another order of expansions.
-        adds_depths: whether the order adds depths to scores, which then have to be steps.
+        expansions_per_batch: the number of e-states expanded at a time, whose successors are scored in one batch; more
+            than 1 changes the order of expansions.
+        adds_depths: whether the priority adds depths to scores, which are then converted to steps.
     """
 
     is_informed = True
+    adds_depths = False
 
-    order: Callable[[StateSpace], Order]
-    name: str
-    expansions_per_batch: int = 1
-    adds_depths: bool = False
+    expansions_per_batch: Count = 1
 
-    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
-        """Start the search."""
-        assert heuristic is not None
-        order = self.order(run.space)
+    def search(self, run: SearchRun) -> Steps:
+        """Search with one priority queue."""
+        heuristic, priority = run.heuristic, self._make_priority(run.space)
         frontier: list[tuple[float, float, int, int, int]] = []  # priority, score, number, e-state, depth
-        fresh, depth_of = run.root, {-1: -1}
+        new, depth_of = run.root, {-1: -1}
         while True:
-            if len(fresh):
-                parents, actions = run.parent_pointers(fresh)
+            if len(new):
+                parents, actions = run.parent_pointers(new)
                 depths = [depth_of[state] + 1 for state in parents.tolist()]
-                scores = score_in_thousandths(heuristic, fresh, parents, actions)
+                scores = score_in_thousandths(heuristic, new, parents, actions)
                 costs = np.rint(STEP * heuristic.steps(scores / STEP)) if self.adds_depths else scores
-                priorities = order(fresh, parents, STEP * np.array(depths), costs)
-                ranks = zip(priorities.tolist(), scores.tolist(), run.numbers(fresh), strict=True)
-                for rank, state, depth in zip(ranks, fresh.tolist(), depths, strict=True):
+                priorities = priority(new, parents, STEP * np.array(depths), costs)
+                ranks = zip(priorities.tolist(), scores.tolist(), run.number(new), strict=True)
+                for rank, state, depth in zip(ranks, new.tolist(), depths, strict=True):
                     heapq.heappush(frontier, (*rank, state, depth))
             if not frontier:
                 return SearchStatus.UNSOLVABLE
             most = yield
             count = min(self.expansions_per_batch, most, len(frontier))
             popped = [heapq.heappop(frontier)[3:] for _ in range(count)]
-            fresh, depth_of = run.expand(np.array([state for state, _ in popped], dtype=np.int32)), dict(popped)
+            new, depth_of = run.expand(np.array([state for state, _ in popped], dtype=np.int32)), dict(popped)
             if run.goal is not None:
                 return SearchStatus.SOLVED
 
+    @abstractmethod
+    def _make_priority(self, space: StateSpace) -> Priority:
+        """The priority of a search in a space."""
 
-def hfs(expansions_per_batch: Count = 1) -> BestFirst:
-    """Greedy best-first search: lowest h first."""
-    return BestFirst(_greedy, "hfs", expansions_per_batch)
+
+class GreedyBestFirst(BestFirst):
+    """Greedy best-first search (the paper's HFS): lowest h first."""
+
+    name = "hfs"
+
+    def _make_priority(self, space: StateSpace) -> Priority:
+        return lambda ids, parents, depths, scores: scores
 
 
-def hfs_star(expansions_per_batch: Count = 1) -> BestFirst:
+class HFSStar(BestFirst):
     """The paper's HFS* (section 4.1): lowest g + h first."""
-    return BestFirst(partial(_weighted, 1.0), "hfs_star", expansions_per_batch, adds_depths=True)
+
+    name = "hfs_star"
+    adds_depths = True
+
+    def _make_priority(self, space: StateSpace) -> Priority:
+        return lambda ids, parents, depths, scores: depths + scores
 
 
-def wa_star(weight: Annotated[float, AtLeast(0)], expansions_per_batch: Count = 1) -> BestFirst:
-    """Weighted A*: lowest g + weight * h first."""
-    return BestFirst(partial(_weighted, weight), "wa_star", expansions_per_batch, adds_depths=True)
+@dataclass(frozen=True, kw_only=True)
+class WeightedAStar(BestFirst):
+    """Weighted A*: lowest g + weight * h first.
 
-
-def bfws(by: Literal["score", "progress", "parts"] = "score", expansions_per_batch: Count = 1) -> BestFirst:
-    """Best-first width search: what shows something new first, and lowest h first among that and among the rest.
-
-    New among the e-states of the same h; by `progress`, among those of the same (#g, #r), see `Progress`; by `parts`,
-    among those with as many open parts of the goal, and fewest of these come before lowest h, see `NovelParts`.
+    Attributes:
+        weight: the weight of h.
     """
-    return BestFirst(partial(_novel_first, by), "bfws", expansions_per_batch)
+
+    name = "wa_star"
+    adds_depths = True
+
+    weight: Annotated[float, AtLeast(0)]
+
+    def _make_priority(self, space: StateSpace) -> Priority:
+        return lambda ids, parents, depths, scores: depths + self.weight * scores
 
 
-def _greedy(space: StateSpace) -> Order:
-    return lambda ids, parents, depths, scores: scores
+@dataclass(frozen=True, kw_only=True)
+class BestFirstWidth(BestFirst):
+    """Best-first width search: e-states of novelty 1 first, then lowest h first.
 
+    Attributes:
+        by: the classes of e-states within which novelty counts: `score`, equal h; `progress`, equal (#g, #r), see
+            `Progress`; `parts`, equal goal count over split subgoals, where lower counts come before lower h, see
+            `NoveltyByGoalCount`.
+    """
 
-def _weighted(weight: float, space: StateSpace) -> Order:
-    return lambda ids, parents, depths, scores: depths + weight * scores
+    name = "bfws"
 
+    by: Literal["score", "progress", "parts"] = "score"
 
-def _novel_first(by: str, space: StateSpace) -> Order:
-    if by == "parts":
-        novel_parts = NovelParts(space)
-        return lambda ids, parents, depths, scores: novel_parts(ids)
-    novelty = Novelty(space)
-    if by == "score":
-        return lambda ids, parents, depths, scores: novelty(ids, np.rint(scores / STEP).tolist())
-    progress = Progress(space)
-    return lambda ids, parents, depths, scores: novelty(ids, progress(ids, parents))
+    def _make_priority(self, space: StateSpace) -> Priority:
+        if self.by == "parts":
+            novelty_by_count = NoveltyByGoalCount(space)
+            return lambda ids, parents, depths, scores: novelty_by_count(ids)
+        novelty = Novelty(space)
+        if self.by == "score":
+            return lambda ids, parents, depths, scores: novelty(ids, np.rint(scores / STEP).tolist())
+        progress = Progress(space)
+        return lambda ids, parents, depths, scores: novelty(ids, progress(ids, parents))
 
 
 def score_in_thousandths(
     heuristic: Heuristic, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Scores of e-states, reached as `SearchRun.parent_pointers` says, in thousandths."""
+    """Score e-states, int32[k], with their parent pointers, int64[k]; float64[k] in thousandths."""
     return round_to_thousandths(heuristic.name, ids, heuristic.evaluate(ids, parents, actions).scores)
 
 
 def round_to_thousandths(name: str, ids: NDArray[np.int32], scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scores of e-states rounded to thousandths, so that the rounding noise of a batch cannot change the order."""
+    """Round scores, float64[k], to thousandths, so that rounding errors within a batch do not change the order.
+
+    Raises:
+        EpigymError: when a score is not a number; names the heuristic `name` and the e-state.
+    """
     rounded: NDArray[np.float64] = np.rint(scores * STEP)
     if np.isnan(rounded).any():
         raise EpigymError(f"heuristic {name!r} scored e-state {ids[np.isnan(rounded)][0]} as not a number")

@@ -7,26 +7,25 @@ from collections import deque
 from search.agents.agent import Agent, Steps
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
-from search.heuristics.heuristic import Heuristic
 
 
 class BreadthFirst(Agent):
-    """Expands the e-states in the order in which they were seen; its plans are shortest plans."""
+    """Expands e-states in the order of discovery; its plans are shortest plans."""
 
     name = "bfs"
 
-    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
-        """Start the search."""
+    def search(self, run: SearchRun) -> Steps:
+        """Search with a queue of arrays, in order."""
         run.is_shortest = True
-        queue = deque([run.root])  # of arrays: the queue is their concatenation
+        queue = deque([run.root])
         while queue:
             size = yield
             batch = queue.popleft()
             if len(batch) > size:
                 queue.appendleft(batch[size:])
-            fresh = run.expand(batch[:size])
+            new = run.expand(batch[:size])
             if run.goal is not None:
                 return SearchStatus.SOLVED
-            if len(fresh):
-                queue.append(fresh)
+            if len(new):
+                queue.append(new)
         return SearchStatus.UNSOLVABLE

@@ -9,37 +9,36 @@ import numpy as np
 from search.agents.agent import Agent, Steps
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
-from search.heuristics.heuristic import Heuristic
 
 
 class DepthFirst(Agent):
-    """Expands the e-state that was generated last; of one expansion, the successor declared first."""
+    """Expands the e-state generated last; of one expansion, the successor by the action declared first."""
 
     name = "dfs"
 
-    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
-        """Start the search."""
+    def search(self, run: SearchRun) -> Steps:
+        """Search with a stack."""
         stack = [run.space.initial]
         while stack:
             yield
-            fresh = run.expand(np.array([stack.pop()], dtype=np.int32))
+            new = run.expand(np.array([stack.pop()], dtype=np.int32))
             if run.goal is not None:
                 return SearchStatus.SOLVED
-            stack.extend(fresh[::-1].tolist())
+            stack.extend(new[::-1].tolist())
         return SearchStatus.UNSOLVABLE
 
 
 class IterativeDeepening(Agent):
     """Depth-first search with a depth limit of 1, 2, 3, …; its plans are shortest plans.
 
-    Within an iteration an e-state that is reached again by a shorter way is expanded again; without that,
-    a limit could hide the e-states behind it. The counts are those of all iterations together.
+    Within an iteration an e-state reached again on a shorter path is expanded again: otherwise the limit could cut off
+    e-states below it. The counts are sums over all iterations.
     """
 
     name = "idfs"
 
-    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
-        """Start the search."""
+    def search(self, run: SearchRun) -> Steps:
+        """Search with increasing depth limits."""
         run.is_shortest = True
         most, end = 0, None
         while end is None:
@@ -49,7 +48,7 @@ class IterativeDeepening(Agent):
 
     @staticmethod
     def _search_to(most: int, run: SearchRun) -> Generator[None, int, SearchStatus | None]:
-        """Search to a depth of `most` actions; None when something lies deeper."""
+        """Search to a depth of `most` actions; returns None when the limit cut off some e-state."""
         depths = {run.space.initial: 0}
         stack = [(run.space.initial, 0)]
         was_cut = False
@@ -64,7 +63,7 @@ class IterativeDeepening(Agent):
             for action, target in zip(actions.tolist(), targets.tolist(), strict=True):
                 if depth + 1 < depths.get(target, most + 1):
                     depths[target] = depth + 1
-                    run.reach(target, state, action)
+                    run.set_parent(target, state, action)
                     closer.append((target, depth + 1))
             if run.goal is not None:
                 return SearchStatus.SOLVED

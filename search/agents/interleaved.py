@@ -1,7 +1,7 @@
-"""`interleaved`: several searches of one state space take turns by counted work; the first answer wins.
+"""`interleaved`: several searches of one state space take turns by counted work; the first result decides.
 
-They share the e-states, their successors and their relaxations, so nothing is computed twice. Turns depend on counts,
-never on time: equal inputs give equal results on every machine.
+They share e-states, successors and relaxations, so nothing is computed twice. Turns depend on counts, never on time:
+equal inputs give equal results on every machine.
 
 Source: Helmert, Röger, Karpas, "Fast Downward Stone Soup" (ICAPS 2011 workshop) for several configurations in one
 planner; here they take turns in one process, as open lists do in `search.agents.alternation`.
@@ -19,31 +19,31 @@ from epigym.config.values import AtLeast
 from epigym.errors import TaskError, UsageError
 from epigym.space.space import StateSpace
 from search.agents import heuristic_for, label_of, make_agent, to_settings
-from search.agents.agent import Agent, Steps
+from search.agents.agent import Agent, Steps, require_heuristic
 from search.agents.result import SearchStatus, join_label
 from search.agents.run import SearchRun
-from search.heuristics.heuristic import Heuristic, HeuristicMaker
+from search.heuristics.heuristic import HeuristicMaker
 
-_DELAY = 5.0  # work per action: uninformed components begin that much earlier, as they need no relaxation
+_DELAY = 5.0  # work per action by which uninformed components begin earlier, as they need no relaxation
 _COMPONENT = "a component of agent 'interleaved'"
 _SYMMETRIES = 200.0  # work per action after which symmetries are computed, which takes a fraction of it
-_TURN = 50.0  # work of a turn, besides successors and relaxations
+_TURN = 50.0  # work of a turn without successors and relaxations
 
 
 @dataclass(frozen=True)
 class Interleaved(Agent):
-    """Gives its next turn to the component whose work, its next turn included, is smallest for its share.
+    """Gives the next turn to the component whose work, with that turn, is smallest in proportion to its share.
 
-    A turn expands one e-state, of blind components up to a sixteenth of those that they have expanded. Its work is
-    counted, see `_Work`; what the state space knows already costs nothing. The cost of a next turn is taken to be
-    that of the last one. A component whose heuristic is infinite at the initial e-state takes no part while another
-    one does, and one that fails at an action leaves the rest searching. A component that has seen all e-states without
-    a goal shows that there is no plan. Once the search has lasted a while it uses the symmetries of the task.
+    A turn expands one e-state; a turn of an uninformed component up to a sixteenth of the e-states that it has
+    expanded. Work is counted, see `_Work`; successors that the state space has computed cost nothing. The next turn is
+    estimated to cost as much as the last one. A component with a heuristic that is infinite at the initial e-state is
+    dropped while another one remains, as is one that fails at an action. A component that has expanded all e-states
+    without a goal proves that there is no plan. A long search starts to use the symmetries of the task.
 
-    An e-state counts as expanded, and a successor as generated, for each component; as distinct for all together.
+    Expanded e-states and generated successors are counted for each component, distinct e-states for all together.
 
     Attributes:
-        components: each with its `share`, a positive number, its `agent` and, where that is informed, its `heuristic`:
+        components: each with its `share`, a positive number, its `agent` and, for an informed agent, its `heuristic`:
             names, or mappings of name and settings.
     """
 
@@ -52,17 +52,17 @@ class Interleaved(Agent):
     components: Sequence[Mapping[str, Any]]
 
     def __post_init__(self) -> None:
-        """Refuse what are no components."""
+        """Refuse invalid components."""
         if not self.components:
             raise UsageError(f"agent {self.name!r} needs components")
         _ = self._recipes
 
     @cached_property
     def _recipes(self) -> list[_Recipe]:
-        return [_recipe(**check(_COMPONENT, _recipe, component)) for component in self.components]
+        return [_make_recipe(**check(_COMPONENT, _make_recipe, component)) for component in self.components]
 
-    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
-        """Start the search."""
+    def search(self, run: SearchRun) -> Steps:
+        """Search with the components in turns."""
         work = _Work(run.space)
         components = [_Component(recipe, run, work) for recipe in self._recipes]
         searching, failures = list(components), list[TaskError]()
@@ -70,7 +70,7 @@ class Interleaved(Agent):
             while searching:
                 if not run.space.symmetry and work.measure() > _SYMMETRIES * len(run.space.task.actions):
                     run.space.use_symmetries()
-                component = min(searching, key=_Component.when)
+                component = min(searching, key=_Component.estimate)
                 yield
                 try:
                     end = component.take_turn(run.budget.expansions_left(run.expanded))
@@ -80,7 +80,7 @@ class Interleaved(Agent):
                     continue
                 run.expanded = sum(each.run.expanded for each in components)
                 run.generated = sum(each.run.generated for each in components)
-                run.distinct = max(each.run.distinct for each in components)  # at least
+                run.distinct = max(each.run.distinct for each in components)  # a lower bound
                 run.report()
                 if end is not None:
                     run.adopt(component.run)
@@ -90,56 +90,57 @@ class Interleaved(Agent):
                     searching.remove(component)
             raise failures[0]
         finally:
-            run.distinct = SearchRun.union(component.run for component in components)
+            run.distinct = SearchRun.count_distinct(component.run for component in components)
 
 
 class _Work:
-    """What a search of a space costs, counted; about in microseconds."""
+    """Counts the work of searching a space, in about microseconds."""
 
     def __init__(self, space: StateSpace) -> None:
         self._space = space
         self._worlds = int(space.world_counts([space.initial])[0])
 
     def measure(self) -> float:
-        """Of successors and relaxations until now."""
+        """The work of all successors and relaxations until now."""
         successors, worlds = self._space.generated
         return 0.5 * successors + 0.1 * worlds + self._space.relaxed[0] * self.relaxation
 
     @property
     def relaxation(self) -> float:
-        """Of a relaxation."""
+        """The work of one relaxation."""
         return 1 + 0.0012 * self._space.relaxed[1] + 0.012 * self._worlds
 
     @property
     def value(self) -> float:
-        """Of a heuristic's value besides its relaxation."""
+        """The work of one heuristic value without its relaxation."""
         return 5 + 0.02 * self._worlds
 
 
 class _Component:
-    """One of the searches, with its recipe; run and work are those of all components."""
+    """One of the searches; `run` and `work` are those of all components."""
 
     def __init__(self, recipe: _Recipe, run: SearchRun, work: _Work) -> None:
         self.label = recipe.label
-        self.run = SearchRun(run.space, run.budget)
         self.is_uninformative = False
-        self._recipe, self._all = recipe, work
+        self._recipe, self._work = recipe, work
+        self._all = run
         self._steps: Steps | None = None
         self._actions = len(run.space.task.actions)
-        self._work, self._next = 0.0, 0.0
+        self._spent, self._next = 0.0, 0.0
+        self.run = SearchRun(run.space, run.budget)
 
-    def when(self) -> float:
-        """The lower the sooner is its next turn."""
+    def estimate(self) -> float:
+        """The work for its share after its next turn; the component with the lowest estimate has the next turn."""
         if self._recipe.heuristic is None:
-            return (self._work + self._next) / self._recipe.share
-        if self._steps is None:  # whatever it relaxes first
+            return (self._spent + self._next) / self._recipe.share
+        if self._steps is None:  # an estimate of the first values
             values = 1 if self._recipe.agent.defers_evaluation else self._actions
-            self._next = values * (self._all.value + self._all.relaxation)
-        return _DELAY * self._actions + (self._work + self._next) / self._recipe.share
+            self._next = values * (self._work.value + self._work.relaxation)
+        return _DELAY * self._actions + (self._spent + self._next) / self._recipe.share
 
     def take_turn(self, most: int) -> SearchStatus | None:
-        """Expand at most so many e-states; how the search ended, None as long as it did not."""
-        before, expanded, distinct = self._all.measure(), self.run.expanded, self.run.distinct
+        """Expand at most so many e-states; returns the status of the search, or None while it goes on."""
+        before, expanded, distinct = self._work.measure(), self.run.expanded, self.run.distinct
         try:
             if self._steps is None:
                 self._steps = self._start()
@@ -147,25 +148,26 @@ class _Component:
             self._steps.send(min(1 + self.run.expanded // 16, most))
         except StopIteration as end:
             return SearchStatus(end.value)
-        self._next = _TURN + self._all.measure() - before
+        self._next = _TURN + self._work.measure() - before
         if self._recipe.heuristic is not None:
             is_deferred = self._recipe.agent.defers_evaluation
             values = self.run.expanded - expanded if is_deferred else self.run.distinct - distinct
-            self._next += values * self._all.value
-        self._work += self._next
+            self._next += values * self._work.value
+        self._spent += self._next
         return None
 
     def _start(self) -> Steps:
         make = self._recipe.heuristic
         heuristic = None if make is None else make(self.run.space)
-        self._recipe.agent.check(heuristic)
+        require_heuristic(self._recipe.agent, heuristic)
         self.is_uninformative = heuristic is not None and heuristic.is_uninformative
-        return self._recipe.agent.start(self.run, heuristic)
+        self.run = SearchRun(self.run.space, self.run.budget, heuristic)
+        return self._recipe.agent.search(self.run)
 
 
 @dataclass(frozen=True, slots=True)
 class _Recipe:
-    """What a component searches with; its heuristic is made when its first turn comes."""
+    """The settings of a component; its heuristic is made at its first turn."""
 
     label: str
     share: float
@@ -173,12 +175,12 @@ class _Recipe:
     heuristic: HeuristicMaker | None
 
 
-def _recipe(
+def _make_recipe(
     agent: str | Mapping[str, Any],
     heuristic: str | Mapping[str, Any] | None = None,
     share: Annotated[float, AtLeast(0)] = 1.0,
 ) -> _Recipe:
-    """One of the components, checked."""
+    """Check the settings of a component."""
     choice = None if heuristic is None else to_settings(heuristic)
     made, name = make_agent(**to_settings(agent)), label_of(to_settings(agent))
     if share == 0:

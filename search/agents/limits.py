@@ -1,6 +1,6 @@
-"""Limits that end a search cleanly, with what is known by then.
+"""The limits of a search.
 
-Agents look at them between expansions. What lies between, `search.processes.supervisor` sees from outside.
+Agents check them between expansions; `search.processes.supervisor` enforces them from outside in between.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from search.agents.result import SearchStatus
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _FREE_SHARE = 0.8
-_BATCH_SECONDS = 0.1  # how long a batch of expansions may run before the limits are looked at again
+_BATCH_SECONDS = 0.1  # of a batch of expansions between two checks of the limits
 _MEMORY_CHECK_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When to give up.
+    """The limits of a search.
 
     Attributes:
-        max_expanded: most nodes to expand; None for no limit.
+        max_expanded: the most e-states to expand; None for no limit.
         time_limit: seconds to build space and heuristic and to search; None for no limit.
-        memory_limit: bytes of resident memory of the process that searches and of those below it, as a number or as
-            text such as `8GiB`; None for 80 % of the memory that is free when the search starts.
+        memory_limit: bytes of resident memory of the searching process and its children, as a number or as text such
+            as `8GiB`; None for 80 % of the memory that is free when the search starts.
     """
 
     max_expanded: int | None = None
@@ -45,43 +45,43 @@ class Limits:
         return Budget(self)
 
     def after(self, seconds: float) -> Limits:
-        """What is left when some seconds have passed."""
+        """The limits that remain after some seconds."""
         return self if self.time_limit is None else replace(self, time_limit=max(self.time_limit - seconds, 0.0))
 
 
 class Budget:
-    """What is left of the limits of a running search."""
+    """The limits of a running search: `check` says whether one is exceeded."""
 
     def __init__(self, limits: Limits) -> None:
         self._start = perf_counter()
         self._max_expanded = sys.maxsize if limits.max_expanded is None else limits.max_expanded
         self._deadline = float("inf") if limits.time_limit is None else self._start + limits.time_limit
         self._memory_limit = limits.memory_limit
-        # Asking for memory takes longer than many a search: by default only those that last are asked.
+        # To read the memory takes longer than a short search: without a given limit, only long ones read it.
         self._next_memory_check = self._start + (_MEMORY_CHECK_SECONDS if limits.memory_limit is None else 0.0)
         self._out_of_memory = False
 
     @property
     def seconds(self) -> float:
-        """Seconds since the start."""
+        """Seconds since the start, without pauses."""
         return perf_counter() - self._start
 
     @property
     def left(self) -> float:
-        """Seconds that are left, not less than none; infinity without a limit."""
+        """Seconds until the time limit, at least 0; infinity without a limit."""
         return max(self._deadline - perf_counter(), 0.0)
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Stop the clock for the time of a block."""
+        """Stop the clock during a block."""
         start = perf_counter()
         yield
-        gone = perf_counter() - start
-        self._start += gone
-        self._deadline += gone
+        pause = perf_counter() - start
+        self._start += pause
+        self._deadline += pause
 
     def check(self, expanded: int) -> SearchStatus | None:
-        """The limit that ends the search now, after `expanded` expansions, or None."""
+        """The limit that is exceeded now, after `expanded` expansions, or None."""
         if expanded >= self._max_expanded:
             return SearchStatus.EXPANSION_LIMIT
         now = perf_counter()
@@ -93,13 +93,13 @@ class Budget:
         return SearchStatus.MEMORY_LIMIT if self._out_of_memory else None
 
     def expansions_left(self, expanded: int) -> int:
-        """How many nodes may be expanded yet, after `expanded`."""
+        """How many e-states may still be expanded, after `expanded` expansions."""
         return self._max_expanded - expanded
 
     def batch_size(self, expanded: int) -> int:
-        """How many nodes may be expanded before the limits are looked at again (about 0.1 s of work).
+        """How many e-states to expand before the next check (about 0.1 s of work), after `expanded` expansions.
 
-        The first is expanded alone: what a node costs, microseconds or seconds, is not known before.
+        The first e-state is expanded alone: the cost of one is unknown, microseconds or seconds.
         """
         affordable = int(expanded * _BATCH_SECONDS / max(self.seconds, 1e-9))
         return min(max(affordable, 1), self.expansions_left(expanded))

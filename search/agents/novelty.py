@@ -1,4 +1,4 @@
-"""The order of best-first width search: first the e-states that show something new."""
+"""Novelty of e-states, for best-first width search."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from epigym.task.formula import Formula, believes, literal
 from epigym.task.task import Task
 from search.heuristics.goal_count import SplitGoalCount
 
-_MANY = 2.0**32  # more parts than a goal has
+_MANY = 2.0**32  # more than the subgoals of a goal
 
 
 def atoms(task: Task) -> Iterator[Formula]:
-    """What an e-state can show: every fluent, every agent's beliefs about it, and the parts of the goal; some twice."""
+    """The atoms of novelty: fluents, belief literals of every agent, and subformulas of the goal; some occur twice."""
     for name in task.fluents:
         yield literal(name, True)
     for agent in task.agents:
@@ -31,21 +31,21 @@ def atoms(task: Task) -> Iterator[Formula]:
 
 
 class Novelty:
-    """Tells the e-states of novelty 1 from the others: they make an atom true for the first time.
+    """Recognizes e-states of novelty 1: they make an atom true for the first time in their class.
 
-    The first time among the e-states of the same class, such as those of the same score.
+    A class is any value, such as a score.
 
     Source: Lipovetzky, Geffner, "Best-First Width Search" (AAAI 2017), with the novelty cut off after 1 and the atoms
     of a classical state extended by beliefs.
 
     Args:
-        space: where the e-states live.
+        space: the state space of the e-states.
     """
 
     def __init__(self, space: StateSpace) -> None:
-        shown = list(dict.fromkeys(atoms(space.task)))
-        self._truth = space.query(shown)
-        self._seen = defaultdict[Hashable, NDArray[np.bool_]](lambda: np.zeros(len(shown), dtype=np.bool_))
+        formulas = list(dict.fromkeys(atoms(space.task)))
+        self._truth = space.query(formulas)
+        self._seen = defaultdict[Hashable, NDArray[np.bool_]](lambda: np.zeros(len(formulas), dtype=np.bool_))
 
     def __call__(self, ids: NDArray[np.int32], classes: Iterable[Hashable]) -> NDArray[np.float64]:
         """float64[k]: 0 for novelty 1 and 1 for more, of `ids` (int32[k]) in their order, each in its class."""
@@ -59,66 +59,63 @@ class Novelty:
         return found
 
 
-class NovelParts:
-    """Ranks e-states by novelty and then by the open parts of the goal, fewest first.
-
-    What is new is so among the e-states with as many open parts.
+class NoveltyByGoalCount:
+    """Ranks e-states by novelty, then by lowest goal count over split subgoals; each count is a class of novelty.
 
     Args:
-        space: where the e-states live.
+        space: the state space of the e-states.
     """
 
     def __init__(self, space: StateSpace) -> None:
         self._novelty = Novelty(space)
-        self._open_parts = SplitGoalCount(space)
+        self._goal_count = SplitGoalCount(space)
 
     def __call__(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the ranks of `ids` (int32[k]), lowest first, in their order."""
-        open_parts = self._open_parts.score(ids)
-        return _MANY * self._novelty(ids, open_parts.tolist()) + open_parts
+        counts = self._goal_count.score(ids)
+        return _MANY * self._novelty(ids, counts.tolist()) + counts
 
 
 class Progress:
-    """The counters (#g, #r): parts of the goal that are open, and relaxed facts reached since the last part was.
+    """The counters (#g, #r): goal count over split subgoals, and relaxed facts reached since it last decreased.
 
-    The facts are those that a relaxed plan adds, from the e-state on the way where #g fell last or else from the
-    initial one; where the relaxation is uninformative there are none. The way is the one by which an e-state was first
-    reached.
+    The facts are those that a relaxed plan adds, computed at the e-state of the path where #g last decreased, or at the
+    initial one; there are none where the relaxation is infinite. The path follows the parent pointers.
 
     Source: Lipovetzky, Geffner, "Best-First Width Search" (AAAI 2017).
 
     Args:
-        space: where the e-states live.
+        space: the state space of the e-states.
     """
 
     def __init__(self, space: StateSpace) -> None:
         self._space = space
-        self._open_parts = SplitGoalCount(space)
+        self._goal_count = SplitGoalCount(space)
         self._relaxation = Relaxation(space)
         self._standing: dict[int, _Standing] = {}
 
     def __call__(self, ids: NDArray[np.int32], parents: NDArray[np.int64]) -> list[tuple[int, int]]:
-        """(#g, #r) of `ids` (int32[k]), reached from `parents` (int64[k], asked before; -1 for the initial e-state)."""
-        open_parts = self._open_parts.score(ids).astype(np.int64).tolist()
+        """(#g, #r) of `ids` (int32[k]) with `parents` (int64[k], of earlier calls; -1 for the initial e-state)."""
+        counts = self._goal_count.score(ids).astype(np.int64).tolist()
         return [
-            self._classify(state, self._standing.get(parent), parts)
-            for state, parent, parts in zip(ids.tolist(), parents.tolist(), open_parts, strict=True)
+            self._classify(state, self._standing.get(parent), count)
+            for state, parent, count in zip(ids.tolist(), parents.tolist(), counts, strict=True)
         ]
 
-    def _classify(self, state: int, before: _Standing | None, open_parts: int) -> tuple[int, int]:
-        if before is None or open_parts < before.open_parts:
+    def _classify(self, state: int, before: _Standing | None, goal_count: int) -> tuple[int, int]:
+        if before is None or goal_count < before.goal_count:
             added = self._relaxation.added(state).tolist()
             facts = self._space.query(self._relaxation.facts[fact] for fact in added)
-            standing = _Standing(open_parts, facts, np.zeros(len(added), dtype=np.bool_))
+            standing = _Standing(goal_count, facts, np.zeros(len(added), dtype=np.bool_))
         else:
-            standing = _Standing(open_parts, before.facts, before.reached | before.facts([state])[0])
+            standing = _Standing(goal_count, before.facts, before.reached | before.facts([state])[0])
         self._standing[state] = standing
-        return open_parts, int(standing.reached.sum())
+        return goal_count, int(standing.reached.sum())
 
 
 class _Standing(NamedTuple):
-    """Of an e-state: #g, the query for the relaxed facts that count, and which of them were reached on the way."""
+    """The progress at an e-state: #g, the query for the relaxed facts, and the facts reached on the path, bool[n]."""
 
-    open_parts: int
+    goal_count: int
     facts: Query
     reached: NDArray[np.bool_]

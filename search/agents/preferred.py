@@ -1,4 +1,4 @@
-"""`hfs_preferred` and `lazy`: greedy best-first search with a second queue for what preferred actions reach.
+"""`hfs_preferred` and `lazy`: greedy best-first search with a second open list for preferred actions.
 
 Source: Helmert, "The Fast Downward Planning System" (JAIR 26, 2006), section 5; Richter, Helmert, "Preferred
 Operators and Deferred Evaluation in Satisficing Planning" (ICAPS 2009).
@@ -20,18 +20,17 @@ from search.agents.agent import Agent, Steps
 from search.agents.best_first import round_to_thousandths
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
-from search.heuristics.heuristic import Heuristic
 
 _ALL, _PREFERRED = range(2)
 _Entry = tuple[float, int, int]  # score, number, e-state
 
 
 class _Turns:
-    """Which of two queues is popped next: each in its turn, that of preferred actions more often after progress.
+    """Chooses the open list of the next turn: both in alternation, with extra turns for preferred actions.
 
     Args:
-        boost: how many turns in a row progress is worth.
-        descent: whether the queue of preferred actions has all turns until it is empty for the first time.
+        boost: the extra turns of the list of preferred actions after progress.
+        descent: whether that list has all turns until it is empty for the first time.
     """
 
     def __init__(self, boost: int, descent: bool) -> None:
@@ -40,31 +39,30 @@ class _Turns:
         self._taken = [0, 0]
         self._best = np.inf
 
-    def next(self, queues: Sequence[list[Any]]) -> int:
-        """The queue whose turn it is, of those that are not empty; of equals that of preferred actions."""
-        self._descends &= bool(queues[_PREFERRED])
+    def choose(self, open_lists: Sequence[list[Any]]) -> int:
+        """Choose one of the lists that are not empty: the one with fewer turns, in doubt that of preferred actions."""
+        self._descends &= bool(open_lists[_PREFERRED])
         if self._descends:
             return _PREFERRED
-        chosen = min((queue for queue in (_PREFERRED, _ALL) if queues[queue]), key=lambda queue: self._taken[queue])
+        chosen = min((each for each in (_PREFERRED, _ALL) if open_lists[each]), key=lambda each: self._taken[each])
         self._taken[chosen] += 1
         return chosen
 
     def report(self, score: float) -> None:
-        """An e-state with this score was met; progress is a score lower than all before."""
+        """Report a score; a score lower than all before is progress."""
         if score < self._best:
             self._best = score
             self._taken[_PREFERRED] -= self._boost
 
 
 @dataclass(frozen=True)
-class _TwoQueues(Agent):
-    """What both agents are: informed, in need of preferences, and with these settings.
+class _TwoOpenLists(Agent):
+    """The settings of both agents.
 
     Attributes:
-        boost: how many turns in a row the queue of preferred actions gets whenever an e-state scores lower than all
-            before.
-        descent: whether it gets all turns until it is empty for the first time: first a search among preferred actions
-            only, as in FF, then the full one.
+        boost: the extra turns of the open list of preferred actions whenever an e-state scores lower than all before.
+        descent: whether that list has all turns until it is empty for the first time: first a search by preferred
+            actions only, as in FF, then a complete search.
     """
 
     is_informed = True
@@ -75,89 +73,86 @@ class _TwoQueues(Agent):
 
 
 @dataclass(frozen=True)
-class Preferring(_TwoQueues):
-    """Expands in turn the best of all e-states and the best of those that a preferred action reached.
+class PreferredBestFirst(_TwoOpenLists):
+    """Alternates between two open lists: all e-states, and those reached by a preferred action.
 
-    Best is lowest h, then the order of discovery; every e-state is expanded once. The first queue holds all e-states,
-    so the search is complete.
+    Both are ordered by lowest h, then by the order of discovery. Every e-state is expanded once. The first list holds
+    all e-states, so the search is complete.
     """
 
     name = "hfs_preferred"
 
-    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
-        """Start the search."""
-        assert heuristic is not None
-        queues: tuple[list[_Entry], list[_Entry]] = ([], [])
+    def search(self, run: SearchRun) -> Steps:
+        """Search with two open lists."""
+        open_lists: tuple[list[_Entry], list[_Entry]] = ([], [])
         turns = _Turns(self.boost, self.descent)
-        preferred = dict(_evaluate(run, heuristic, run.root)[1])
+        preferred = dict(_evaluate(run, run.root)[1])
         expanded: set[int] = set()
         state = run.space.initial
         while True:
             yield
             expanded.add(state)
-            fresh = run.expand(np.array([state], dtype=np.int32))
+            new = run.expand(np.array([state], dtype=np.int32))
             if run.goal is not None:
                 return SearchStatus.SOLVED
-            liked = map_to_representatives(run.space, state, preferred.pop(state))
-            if len(fresh):
-                scores, theirs = _evaluate(run, heuristic, fresh)
+            tried = map_to_representatives(run.space, state, preferred.pop(state))
+            if len(new):
+                scores, theirs = _evaluate(run, new)
                 preferred.update(theirs)
-                _, actions = run.parent_pointers(fresh)
-                entries = zip(scores, run.numbers(fresh), fresh.tolist(), strict=True)
+                _, actions = run.parent_pointers(new)
+                entries = zip(scores, run.number(new), new.tolist(), strict=True)
                 for entry, action in zip(entries, actions.tolist(), strict=True):
-                    heapq.heappush(queues[_ALL], entry)
-                    if action in liked:
-                        heapq.heappush(queues[_PREFERRED], entry)
+                    heapq.heappush(open_lists[_ALL], entry)
+                    if action in tried:
+                        heapq.heappush(open_lists[_PREFERRED], entry)
                 turns.report(min(scores))
             while state in expanded:
-                if not any(queues):
+                if not any(open_lists):
                     return SearchStatus.UNSOLVABLE
-                *_, state = heapq.heappop(queues[turns.next(queues)])
+                *_, state = heapq.heappop(open_lists[turns.choose(open_lists)])
 
 
 @dataclass(frozen=True)
-class Lazy(_TwoQueues):
-    """The same with deferred evaluation: a successor is built when its turn comes, under the score of its parent.
+class LazyBestFirst(_TwoOpenLists):
+    """The same with deferred evaluation: a successor is generated when it is popped, under the score of its parent.
 
-    Of equal scores what was scored first comes first, and its actions in the order of declaration. An e-state counts
-    as generated when it is built, and as expanded when it is scored; whether it is a goal is asked when it is built.
+    Equal scores are ordered by the time of evaluation, the actions of one e-state by declaration. An e-state counts as
+    generated when it is popped, and as expanded when it is scored. The goal test takes place when it is generated.
     """
 
     name = "lazy"
     defers_evaluation = True
 
-    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
-        """Start the search."""
-        assert heuristic is not None
-        queues: tuple[list[_Branch], list[_Branch]] = ([], [])
+    def search(self, run: SearchRun) -> Steps:
+        """Search with two open lists of e-states and their actions."""
+        open_lists: tuple[list[_Branch], list[_Branch]] = ([], [])
         turns = _Turns(self.boost, self.descent)
-        built: set[tuple[int, int]] = set()
+        generated: set[tuple[int, int]] = set()
         state: int | None = run.space.initial
         while True:
             yield
             if state is not None:
                 ids = np.array([state], dtype=np.int32)
-                (score,), ((_, liked),) = _evaluate(run, heuristic, ids)
+                (score,), ((_, preferred),) = _evaluate(run, ids)
                 run.expanded += 1
                 turns.report(score)
                 can, first = run.space.applicable(ids)[0], run.space.representatives(ids)[0]
-                for queue, actions in zip(
-                    queues, (np.flatnonzero(can).tolist(), [action for action in liked if can[action]]), strict=True
-                ):
+                choices = (np.flatnonzero(can).tolist(), [action for action in preferred if can[action]])
+                for open_list, actions in zip(open_lists, choices, strict=True):
                     if actions:
                         tried = list(dict.fromkeys(first[actions].tolist()))
-                        heapq.heappush(queue, _Branch(score, run.expanded, state, tried[::-1]))
-            if not any(queues):
+                        heapq.heappush(open_list, _Branch(score, run.expanded, state, tried[::-1]))
+            if not any(open_lists):
                 return SearchStatus.UNSOLVABLE
-            edge = _pop(queues[turns.next(queues)])
-            state = None if edge in built else run.build(*edge)
-            built.add(edge)
+            edge = _pop(open_lists[turns.choose(open_lists)])
+            state = None if edge in generated else run.generate_successor(*edge)
+            generated.add(edge)
             if run.goal is not None:
                 return SearchStatus.SOLVED
 
 
 class _Branch(NamedTuple):
-    """The actions of an e-state that are still to be tried, the next one last."""
+    """An e-state in an open list with its remaining actions, the next one last."""
 
     score: float
     number: int
@@ -165,31 +160,29 @@ class _Branch(NamedTuple):
     actions: list[int]
 
 
-def _pop(queue: list[_Branch]) -> tuple[int, int]:
-    """The best e-state of a queue and its next action."""
-    branch = queue[0]
+def _pop(open_list: list[_Branch]) -> tuple[int, int]:
+    """Take the next action of the best e-state; returns both."""
+    branch = open_list[0]
     action = branch.actions.pop()
     if not branch.actions:
-        heapq.heappop(queue)
+        heapq.heappop(open_list)
     return branch.state, action
 
 
-def _evaluate(
-    run: SearchRun, heuristic: Heuristic, ids: NDArray[np.int32]
-) -> tuple[list[float], list[tuple[int, list[int]]]]:
-    """Scores of e-states, and each with its preferred actions."""
-    scores, ptr, actions = heuristic.evaluate(ids, *run.parent_pointers(ids))
-    return round_to_thousandths(heuristic.name, ids, scores).tolist(), list(split_by_state(ids, ptr, actions))
+def _evaluate(run: SearchRun, ids: NDArray[np.int32]) -> tuple[list[float], list[tuple[int, list[int]]]]:
+    """Scores of e-states in thousandths, and each e-state with its preferred actions."""
+    scores, ptr, actions = run.evaluate(ids)
+    return round_to_thousandths(run.heuristic.name, ids, scores).tolist(), list(split_by_state(ids, ptr, actions))
 
 
 def split_by_state(
     ids: NDArray[np.int32], ptr: NDArray[np.int64], actions: NDArray[np.int32]
 ) -> Iterator[tuple[int, list[int]]]:
-    """E-states, int32[k], each with its own of some actions, int32[p], which start where `ptr` (int64[k + 1]) says."""
+    """E-states, int32[k], each with its part of `actions`, int32[p]; `ptr`, int64[k + 1], separates the parts."""
     parts = np.split(actions, ptr[1:-1])
     return zip(ids.tolist(), (part.tolist() for part in parts), strict=True)
 
 
 def map_to_representatives(space: StateSpace, state: int, actions: list[int]) -> frozenset[int]:
-    """What the expansion of an e-state tries for applicable actions: themselves, or what a symmetry maps them to."""
+    """Map applicable actions to those that the expansion of an e-state uses: with symmetries, their representatives."""
     return frozenset(space.representatives([state])[0][actions].tolist()) if actions else frozenset()

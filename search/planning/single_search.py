@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
+from search.agents import run_agent
 from search.agents.limits import Limits, peak_bytes
 from search.agents.result import SearchResult, SearchStatus, TaskSize
 from search.agents.run import Counts
@@ -44,8 +45,8 @@ def search_in_process(
         result = make_blank_result(configuration, task.name, options, SearchStatus.MEMORY_LIMIT)
         return Searched(replace(result, size=TaskSize.of(task)))
     build_seconds = perf_counter() - start
-    tell = None if channel is NO_CHANNEL else channel.send
-    result = agent.search(space, heuristic, (options.limits or Limits()).after(build_seconds), tell)
+    on_progress = None if channel is NO_CHANNEL else channel.send
+    result = run_agent(agent, space, heuristic, (options.limits or Limits()).after(build_seconds), on_progress)
     result = replace(result, agent=agent_name, heuristic=heuristic_name)
     result = result.spending(build_seconds=build_seconds, peak_bytes=peak_bytes())
     if result.plan is None:

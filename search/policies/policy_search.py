@@ -14,7 +14,7 @@ import numpy as np
 from epigym.space.space import StateSpace
 from search.agents.limits import Budget
 from search.agents.result import SearchStatus
-from search.agents.run import REPORT_SECONDS, Counts, Tell
+from search.agents.run import REPORT_SECONDS, Counts, ProgressCallback
 from search.heuristics.heuristic import Heuristic
 from search.policies.graph import AndOrGraph, Choices
 from search.policies.policy import Policy
@@ -44,7 +44,7 @@ class PolicySearch:
         space: the state space; the search starts at its initial e-state.
         heuristic: estimates distances to the goal.
         budget: the limits, with a running clock.
-        tell: receives the counts, at most ten times a second, until the search has found a policy.
+        on_progress: receives the counts, at most ten times a second, until the search has found a policy.
 
     Attributes:
         graph: the explored part of the and-or graph.
@@ -52,12 +52,14 @@ class PolicySearch:
         is_optimal: whether no strong policy has a lower depth than the current one.
     """
 
-    def __init__(self, space: StateSpace, heuristic: Heuristic, budget: Budget, tell: Tell | None = None) -> None:
+    def __init__(
+        self, space: StateSpace, heuristic: Heuristic, budget: Budget, on_progress: ProgressCallback | None = None
+    ) -> None:
         self.graph = AndOrGraph(space)
         self.cyclic: Choices | None = None
         self.is_optimal = False
         self._root = space.initial
-        self._tell = tell
+        self._on_progress = on_progress
         self._heuristic, self._budget = heuristic, budget
         self._next_report = 0.0
 
@@ -198,6 +200,6 @@ class PolicySearch:
         if (limit := self._budget.check(len(self.graph.options))) is not None:
             raise LimitError(limit)
         self.graph.expand(states)
-        if self._tell and not self.is_solved and (now := self._budget.seconds) >= self._next_report:
+        if self._on_progress and not self.is_solved and (now := self._budget.seconds) >= self._next_report:
             self._next_report = now + REPORT_SECONDS
-            self._tell(self.counts())
+            self._on_progress(self.counts())

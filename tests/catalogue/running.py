@@ -43,7 +43,7 @@ from epigym.task.structure import Lifted, Structure
 from epigym.task.task import EState, Task
 from learn.models.linear.model import read_model
 from search.planning.options import SearchOptions
-from search.agents import make_agent
+from search.agents import make_agent, run_agent
 from search.agents.limits import Limits
 from search.heuristics.goal_count import GoalCount
 from search.planning.configuration import Configuration

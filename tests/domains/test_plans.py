@@ -8,6 +8,7 @@ import pytest
 
 from epigym.reference.semantics import validate
 from epigym.space.space import StateSpace
+from search.agents import run_agent
 from search.agents.breadth_first import BreadthFirst
 from search.agents.result import SearchStatus
 from tests.helpers.domain_problems import read, shortest_plan
@@ -156,6 +157,6 @@ def test_drawn_problems_have_plans_and_goals_that_do_not_hold_at_first(domain: s
     for seed in range(4):
         space = StateSpace(read(domain, **parameters, seed=seed))
         assert not space.is_goal([0])[0]
-        result = BreadthFirst().search(space)
+        result = run_agent(BreadthFirst(), space)
         assert result.status is SearchStatus.SOLVED
         assert validate(space.task, result.plan or ()).valid

@@ -14,6 +14,7 @@ from domains.suites import SUITES
 from epigym.language import parse_mastar
 from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, considers_possible
+from search.agents import run_agent
 from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits
 from tests.benchmarks.suites import scaling
@@ -32,7 +33,7 @@ def test_effort_in_sight_is_what_breadth_first_search_generates(domain: str) -> 
     for seed in range(12):
         goal = quarry.draw(seed, 8)
         text = domains.text(domain, goals=quarry.formulas(goal))
-        result = BreadthFirst().search(StateSpace(parse_mastar(text)))
+        result = run_agent(BreadthFirst(), StateSpace(parse_mastar(text)))
         effort = quarry.effort(goal)
         assert effort == (result.generated if effort is not None else None)
         assert (effort is None) == (quarry.missing(goal) > 0)

@@ -8,6 +8,7 @@ from typing import Any
 from epigym.problem import domain_problem
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
+from search.agents import run_agent
 from search.agents.breadth_first import BreadthFirst
 
 
@@ -20,5 +21,5 @@ def read(name: str, **parameters: Any) -> Task:
 
 def shortest_plan(task: Task) -> list[str] | None:
     """The plan that breadth-first search finds; None when there is none."""
-    plan = BreadthFirst().search(StateSpace(task)).plan
+    plan = run_agent(BreadthFirst(), StateSpace(task)).plan
     return None if plan is None else list(plan)

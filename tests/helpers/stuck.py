@@ -52,7 +52,7 @@ class Deaf(Agent):
     def __init__(self, started: str, fills: int = 0):
         self._started, self._fills = started, fills
 
-    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
+    def search(self, run: SearchRun) -> Steps:
         yield
         stop(self._started, self._fills)
         raise AssertionError

@@ -32,6 +32,7 @@ from epigym.space.sampling import RandomGoal, sample_goal
 from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
 from epigym.task.task import Task
+from search.agents import run_agent
 from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -179,7 +180,7 @@ def measure(rungs: Sequence[Rung], limits: Limits) -> list[Rung]:
     """
     first, *others = rungs
     space = StateSpace(_task(first))
-    result = BreadthFirst().search(space, limits=limits)
+    result = run_agent(BreadthFirst(), space, limits=limits)
     outcome: dict[str, Any] = {
         "status": result.status.value,
         "plan_length": "" if result.plan_length is None else result.plan_length,

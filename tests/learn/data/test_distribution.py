@@ -25,6 +25,7 @@ from learn.data import distribution
 from learn.data.distribution import MAX_STATES, MIN_DISTANCE, Drawn, draw
 from learn.data.explorers import ExplorerSettings, explore
 from learn.data.pairs import pairs_of
+from search.agents import run_agent
 from search.agents.breadth_first import BreadthFirst
 from search.agents.result import SearchStatus
 
@@ -64,7 +65,7 @@ def mark_of(name: str) -> str:
 def test_training_problems_are_exhausted_and_not_trivial(domain: str) -> None:
     for problem in drawn(domain, "train"):
         space = StateSpace(problem.task)
-        result = BreadthFirst().search(space)
+        result = run_agent(BreadthFirst(), space)
         assert result.status is SearchStatus.SOLVED
         assert result.plan_length == problem.distance
         assert result.plan_length is not None
@@ -83,7 +84,7 @@ def test_what_is_too_large_is_drawn_where_a_goal_is_in_sight() -> None:
     assert "several" in several  # who tell each other what they believe have e-states without end
     assert "several" not in {problem.parameters.get("tier") for problem in islice(draw("blocks_world", "train"), 12)}
     for problem in large:
-        result = BreadthFirst().search(StateSpace(problem.task))
+        result = run_agent(BreadthFirst(), StateSpace(problem.task))
         assert result.status is SearchStatus.SOLVED
         assert result.plan_length == problem.distance
         assert result.plan_length >= MIN_DISTANCE

@@ -19,6 +19,7 @@ from learn.data.distribution import MIN_DISTANCE
 from learn.data.explorers import ExplorerSettings, explore
 from learn.data.files import GoalLanguage, sample_files, split_by_size
 from learn.data.pairs import pairs_of
+from search.agents import run_agent
 from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -51,7 +52,7 @@ def read(folder: Path, pattern: str) -> list[Task]:
 
 def shortest(task: Task, most: int = 20_000) -> int | None:
     """The length of a shortest plan; None when none is found."""
-    result = BreadthFirst().search(task, limits=Limits(max_expanded=most))
+    result = run_agent(BreadthFirst(), task, limits=Limits(max_expanded=most))
     return result.plan_length if result.status is SearchStatus.SOLVED else None
 
 

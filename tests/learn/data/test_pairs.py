@@ -19,7 +19,7 @@ from learn.data.explorers import ExplorerSettings, NoGoalError, explore, keep
 from learn.data.labels import UNREACHABLE
 from learn.data.pairs import Pairs, pairs_of, pairs_of_plan, rollout_of
 from learn.training.linear.aggregation import states_along
-from search.agents import make_agent
+from search.agents import make_agent, run_agent
 from search.heuristics import make_heuristic
 from tests.helpers.tasks import coin, delusion, hopeless, trivial
 
@@ -219,7 +219,7 @@ def test_the_coin_by_hand(seed: int) -> None:
 
 def test_a_plan_is_preferred_to_what_it_leaves_aside() -> None:
     space = StateSpace(load_problem("gossip"))
-    plan = make_agent("hfs").search(space, make_heuristic("h_ff", space)).plan
+    plan = run_agent(make_agent("hfs"), space, make_heuristic("h_ff", space)).plan
     assert plan is not None
     path, steps = states_along(space, plan), len(plan)
     assert steps > 2

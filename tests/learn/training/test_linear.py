@@ -28,7 +28,7 @@ from learn.training.linear import training
 from learn.training.linear.training import LinearTrial, Selection, select_model, train_linear
 from learn.training.options import LinearOptions
 from learn.training.validation import ValidationResult
-from search.agents import make_agent
+from search.agents import make_agent, run_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.heuristics import make_heuristic
@@ -106,7 +106,7 @@ def decided(task: Task, scores: str | LinearModel) -> tuple[bool, int]:
     """How greedy search of the agents ends."""
     space = StateSpace(task)
     heuristic = make_heuristic(scores, space) if isinstance(scores, str) else Scored(space, scores)
-    result = make_agent("hfs").search(space, heuristic, Limits(max_expanded=TINY.nodes))
+    result = run_agent(make_agent("hfs"), space, heuristic, Limits(max_expanded=TINY.nodes))
     return result.status is SearchStatus.SOLVED, result.expanded
 
 

@@ -51,6 +51,7 @@ from learn.training.options import (
     SearchValidation,
     given,
 )
+from search.agents import run_agent
 from search.agents.breadth_first import BreadthFirst
 from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit, is_same, rows_of
@@ -459,4 +460,4 @@ def test_rollouts_of_drawn_problems_list_them(tmp_path: Path) -> None:
         assert record["counts"]["visited"] == int(row["states"])
         assert record["counts"]["complete"]
         task = domain_problem(row["domain"], **json.loads(row["parameters"]))
-        assert BreadthFirst().search(StateSpace(task)).plan_length == int(row["distance"])
+        assert run_agent(BreadthFirst(), StateSpace(task)).plan_length == int(row["distance"])

@@ -18,7 +18,7 @@ from epigym.language import load, parse_mastar
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
 from epigym.space.space import StateSpace
-from search.agents import AGENTS, Agent, make_agent
+from search.agents import AGENTS, Agent, make_agent, run_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.heuristics import HEURISTICS, make_heuristic
@@ -69,7 +69,7 @@ def test_every_agent_with_every_heuristic_exhausts_a_hopeless_task(agent: str, h
 def test_the_expansion_limit_is_exact(agent: str, most: int) -> None:
     space = StateSpace(load_problem("coin_in_the_box/pl_5"))
     heuristic = make_heuristic("h_add", space)
-    result = MADE[agent].search(space, heuristic, Limits(max_expanded=most))
+    result = run_agent(MADE[agent], space, heuristic, Limits(max_expanded=most))
     assert (result.status, result.plan, result.expanded) == (SearchStatus.EXPANSION_LIMIT, None, most)
 
 
@@ -123,8 +123,8 @@ def test_a_start_with_inconsistent_beliefs_is_refused_by_the_one_question_only(t
 
 @pytest.mark.parametrize("agent", ["bfs", "idfs"])
 def test_uninformed_search_level_by_level_finds_the_only_shortest_plans(agent: str) -> None:
-    assert MADE[agent].search(coin()).plan == ("lift", "look", "shout")
-    assert MADE[agent].search(counter()).plan == ("first", "second", "third", "undo")
+    assert run_agent(MADE[agent], coin()).plan == ("lift", "look", "shout")
+    assert run_agent(MADE[agent], counter()).plan == ("first", "second", "third", "undo")
 
 
 @given(GRAPHS, st.lists(st.integers(0, 29), max_size=2), st.integers(1, 4))
@@ -135,7 +135,7 @@ def test_agents_find_real_plans_and_those_of_level_by_level_are_shortest(
     scores = dict(enumerate(np.random.default_rng(0).uniform(0, 5, 30).tolist()))
     agents: list[Agent] = [MADE[name] for name in ("bfs", "dfs", "idfs", "hfs_star")]
     for agent in (*agents, make_agent("hfs", expansions_per_batch=per_batch)):
-        result = agent.search(GraphSpace(edges, goals), TableHeuristic(scores))
+        result = run_agent(agent, GraphSpace(edges, goals), TableHeuristic(scores))
         assert (result.status is SearchStatus.UNSOLVABLE) == (best is None) == (result.plan is None)
         if result.plan is not None and best is not None:
             assert len(result.plan) >= best
@@ -165,7 +165,7 @@ class Recorder(Heuristic):
 def test_heuristics_are_told_how_each_e_state_was_reached(agent: str) -> None:
     task = load_problem("coin_in_the_box/pl_3")
     space, heuristic = StateSpace(task), Recorder(len(task.actions))
-    result = MADE[agent].search(space, heuristic, Limits(max_expanded=30))
+    result = run_agent(MADE[agent], space, heuristic, Limits(max_expanded=30))
     assert len(heuristic.parent_pointers) >= result.expanded
     assert heuristic.parent_pointers[0] == (space.initial, -1, -1)
     evaluated = {space.initial}
@@ -184,7 +184,7 @@ EXPECTED = {row["instance"]: row for row in table("expected_mastar")}
 @pytest.mark.parametrize("file", mastar_files(), ids=lambda file: file.stem)
 def test_breadth_first_counts_what_two_independent_programs_counted(file: Any) -> None:
     expected = EXPECTED[file.stem]
-    result = MADE["bfs"].search(StateSpace(load(file)))
+    result = run_agent(MADE["bfs"], StateSpace(load(file)))
     found = {
         "status": "exhausted" if result.status is SearchStatus.UNSOLVABLE else str(result.status),
         "plan_length": "" if result.plan is None else str(result.plan_length),

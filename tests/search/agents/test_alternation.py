@@ -17,7 +17,7 @@ from epigym.problem import load_problem
 from epigym.reference.semantics import validate
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
-from search.agents import alternation, make_agent
+from search.agents import alternation, make_agent, run_agent
 from search.agents.alternation import OpenListName
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
@@ -36,7 +36,7 @@ PROBLEMS = ["coin_in_the_box/pl_5", "collaboration_communication", "grapevine/3_
 def run(agent: str, task: Task, heuristic: str, **settings: Any) -> tuple[list[int], SearchResult]:
     """The e-states expanded, in their order, and what the agent found."""
     space = Recorder(task)
-    result = make_agent(agent, **settings).search(space, make_heuristic(heuristic, space), Limits(max_expanded=300))
+    result = run_agent(make_agent(agent, **settings), space, make_heuristic(heuristic, space), Limits(max_expanded=300))
     return space.expanded, result
 
 
@@ -84,7 +84,7 @@ def test_the_lists_have_their_turns(lists: list[str], order: list[int], monkeypa
     monkeypatch.setattr(alternation, "Relaxation", lambda space: TablePreferences(COSTS, HELPFUL))
     space = GraphSpace(EDGES, [])
     heuristic = TablePreferences(SCORES, {state: [0, 1, 2, 3] for state in range(7)})  # which are not asked for
-    result = make_agent("alternation", lists=lists).search(space, heuristic)
+    result = run_agent(make_agent("alternation", lists=lists), space, heuristic)
     assert (result.status, space.expanded) == (SearchStatus.UNSOLVABLE, order)
 
 
@@ -94,7 +94,7 @@ def test_the_tree_search_visits_what_it_has_visited_less() -> None:
     values = {1: 1.0, 2: 1.2, 3: 2.0, 4: 1.0, 5: 1.0, 6: 1.0, 7: 1.0}
     for lists, order in ((["value"], [0, 1, 4, 5, 6, 7, 2, 3]), (["explore"], [0, 1, 4, 2, 5, 6, 7, 3])):
         space = GraphSpace(edges, [])
-        result = make_agent("alternation", lists=lists).search(space, TableHeuristic(values))
+        result = run_agent(make_agent("alternation", lists=lists), space, TableHeuristic(values))
         assert (result.status, space.expanded) == (SearchStatus.UNSOLVABLE, order)
 
 
@@ -103,7 +103,7 @@ def test_infinite_scores_come_last_but_come(name: str, monkeypatch: pytest.Monke
     table = {1: np.inf, 2: 1.0, 3: 2.0, 4: 3.0}
     monkeypatch.setattr(alternation, "Relaxation", lambda space: TablePreferences(table, {0: [0, 1, 2, 3]}))
     space = GraphSpace(EDGES, [])
-    make_agent("alternation", lists=name).search(space, TableHeuristic(table))
+    run_agent(make_agent("alternation", lists=name), space, TableHeuristic(table))
     assert [state for state in space.expanded if state <= 4] == [0, 2, 3, 4, 1]
 
 
@@ -151,7 +151,7 @@ def test_a_seed_decides_between_equals_only_and_the_same_everywhere(
     seed: int, scores: Mapping[int, float], order: list[int]
 ) -> None:
     space = GraphSpace(FAN, [])
-    make_agent("alternation", lists=["value"], seed=seed).search(space, TableHeuristic(scores))
+    run_agent(make_agent("alternation", lists=["value"], seed=seed), space, TableHeuristic(scores))
     assert space.expanded == order
 
 
@@ -165,14 +165,14 @@ def test_each_e_state_is_scored_once_and_relaxed_once(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(alternation, "Relaxation", Counting)
     space, heuristic = StateSpace(load_problem("coin_in_the_box/pl_5")), TableHeuristic({})
-    result = make_agent("alternation").search(space, heuristic)
+    result = run_agent(make_agent("alternation"), space, heuristic)
     assert sorted(state for batch in heuristic.batches for state in batch) == sorted(asked[1:])
     assert asked[:2] == [space.initial, space.initial]  # whether it is uninformative for that
     assert len(set(asked)) == len(asked) - 1 > result.expanded
-    make_agent("alternation", lists=["h_add"]).search(space, unasked := TableHeuristic({}))
+    run_agent(make_agent("alternation", lists=["h_add"]), space, unasked := TableHeuristic({}))
     assert unasked.batches == []
     asked.clear()
-    make_agent("alternation", lists=["value", "novelty"]).search(space, heuristic)
+    run_agent(make_agent("alternation", lists=["value", "novelty"]), space, heuristic)
     assert asked == []
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from epigym.errors import EpigymError, UsageError
-from search.agents import make_agent
+from search.agents import make_agent, run_agent
 from search.agents.result import SearchStatus
 from tests.helpers.graph_space import DIAMOND, GraphSpace, TableHeuristic
 
@@ -20,7 +20,7 @@ def diamond() -> GraphSpace:
 
 def test_breadth_first_counts_by_hand() -> None:
     # Expanded 0, 1, 2, 3 (cut). Generated: 2 + 2 + 2 + 1. Seen: 0 to 5.
-    result = make_agent("bfs").search(diamond())
+    result = run_agent(make_agent("bfs"), diamond())
     assert (result.status, result.plan) == (SearchStatus.SOLVED, ("a", "a", "a"))
     assert (result.expanded, result.generated, result.distinct) == (4, 7, 6)
 
@@ -29,7 +29,7 @@ def test_breadth_first_counts_a_cut_inside_a_batch() -> None:
     # 1 and 2 are one batch; 1 reaches the goal with its second action, so 2 is never expanded.
     space = GraphSpace({0: [("a", 1), ("b", 2)], 1: [("a", 3), ("b", 9), ("c", 4)], 2: [("a", 9)]}, goals=[9])
     for _ in range(2):  # a second search of the explored space counts the same
-        result = make_agent("bfs").search(space)
+        result = run_agent(make_agent("bfs"), space)
         assert result.plan == ("a", "b")
         assert (result.expanded, result.generated, result.distinct) == (2, 4, 5)
     assert space.expanded == [0, 1, 0, 1]
@@ -38,13 +38,13 @@ def test_breadth_first_counts_a_cut_inside_a_batch() -> None:
 def test_the_first_way_to_a_state_is_kept() -> None:
     # Both 1 and 2 lead to 3 in one batch, 2 by an action declared earlier: the way through 1 was met first.
     space = GraphSpace({0: [("b", 1), ("c", 2)], 1: [("z", 3)], 2: [("a", 3)], 3: [("a", 9)]}, goals=[9])
-    assert make_agent("bfs").search(space).plan == ("b", "z", "a")
+    assert run_agent(make_agent("bfs"), space).plan == ("b", "z", "a")
 
 
 @pytest.mark.parametrize("name", ["hfs", "hfs_star"])
 def test_infinite_scores_come_last_and_prove_nothing(name: str) -> None:
     space = GraphSpace(DIAMOND, goals=[])
-    result = make_agent(name).search(space, TableHeuristic({1: math.inf, 2: math.inf, 3: math.inf}))
+    result = run_agent(make_agent(name), space, TableHeuristic({1: math.inf, 2: math.inf, 3: math.inf}))
     assert (result.status, result.plan) == (SearchStatus.UNSOLVABLE, None)
     assert (result.expanded, result.generated, result.distinct) == (7, 10, 7)
 
@@ -76,20 +76,22 @@ def test_the_order_of_expansions(
     agent: dict[str, Any], edges: dict[int, list[tuple[str, int]]], scores: Mapping[int, float], order: list[int]
 ) -> None:
     space = GraphSpace(edges, goals=[5] if edges is DIAMOND else [])
-    make_agent(**agent).search(space, TableHeuristic(scores))
+    run_agent(make_agent(**agent), space, TableHeuristic(scores))
     assert space.expanded == order
 
 
 @pytest.mark.parametrize(("size", "batches"), [(1, [[0], [1, 2], [3], [4], [5], [6]]), (2, [[0], [1, 2], [3, 4]])])
 def test_expansions_are_scored_in_one_batch_of_new_states(size: int, batches: list[list[int]]) -> None:
     heuristic = TableHeuristic({})
-    make_agent("hfs", expansions_per_batch=size).search(GraphSpace(DIAMOND, goals=[] if size == 1 else [6]), heuristic)
+    run_agent(
+        make_agent("hfs", expansions_per_batch=size), GraphSpace(DIAMOND, goals=[] if size == 1 else [6]), heuristic
+    )
     assert heuristic.batches == batches
 
 
 def test_what_cannot_be_searched_with_is_refused() -> None:
     with pytest.raises(EpigymError, match="'table' scored e-state 2 as not a number"):
-        make_agent("hfs").search(diamond(), TableHeuristic({2: math.nan}))
+        run_agent(make_agent("hfs"), diamond(), TableHeuristic({2: math.nan}))
     with pytest.raises(UsageError, match="agent 'wa_star' needs the setting weight"):
         make_agent("wa_star")
 
@@ -101,4 +103,4 @@ def test_what_cannot_be_searched_with_is_refused() -> None:
 def test_informed_agents_ask_for_their_heuristic(agent: str, needs: str) -> None:
     for heuristic in (None, TableHeuristic({}))[: 1 + bool(needs)]:
         with pytest.raises(UsageError, match=f"'{agent}' needs a heuristic{needs}, for example"):
-            make_agent(agent).search(diamond(), heuristic)
+            run_agent(make_agent(agent), diamond(), heuristic)

@@ -14,7 +14,7 @@ from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent
 from epigym.task.task import Task
-from search.agents import make_agent
+from search.agents import make_agent, run_agent
 from search.agents.agent import Agent, Steps
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
@@ -32,7 +32,7 @@ EASY = ["coin_in_the_box/pl_5", "grapevine/3_pl_3", "gossip", "collaboration_com
 
 
 def search(task: Task, *components: dict[str, Any], **limits: Any) -> SearchResult:
-    return make_agent("interleaved", components=components).search(task, limits=Limits(**limits))
+    return run_agent(make_agent("interleaved", components=components), task, limits=Limits(**limits))
 
 
 def counts(result: SearchResult) -> tuple[Any, ...]:
@@ -47,7 +47,7 @@ class Recording(Agent):
     def __init__(self, mark: str) -> None:
         self.name = mark
 
-    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
+    def search(self, run: SearchRun) -> Steps:
         queue = run.root.tolist()
         while queue:
             yield
@@ -61,8 +61,8 @@ class Recording(Agent):
 class Refusing(Recording):
     """Cannot apply an action in its third turn."""
 
-    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
-        steps = super().start(run, heuristic)
+    def search(self, run: SearchRun) -> Steps:
+        steps = super().search(run)
         for _ in range(3):
             yield next(steps)
         raise TaskError("designated worlds disagree")
@@ -95,7 +95,7 @@ CHAIN = {state: [("a", state + 1)] for state in range(40)}
 
 
 def searched(edges: dict[int, list[tuple[str, int]]], goals: list[int], *components: dict[str, Any]) -> SearchResult:
-    return make_agent("interleaved", components=components).search(GraphSpace(edges, goals))
+    return run_agent(make_agent("interleaved", components=components), GraphSpace(edges, goals))
 
 
 @pytest.mark.parametrize("name", EASY)
@@ -107,7 +107,7 @@ def test_a_component_alone_is_the_agent(name: str, agent: str, heuristic: str | 
     task = load_problem(name)
     alone = Configuration.of(agent, heuristic)
     space = StateSpace(task)
-    expected = alone.make_agent().search(space, alone.make_heuristic(space), Limits(max_expanded=300))
+    expected = run_agent(alone.make_agent(), space, alone.make_heuristic(space), Limits(max_expanded=300))
     found = search(task, {"agent": agent, "heuristic": heuristic}, max_expanded=300)
     assert found.status is expected.status
     if agent != "bfs" or expected.status is SearchStatus.SOLVED:  # which expands several e-states at once
@@ -142,10 +142,10 @@ def test_turns_are_in_proportion_to_the_shares(turns: list[str]) -> None:
 
 def test_what_one_has_expanded_costs_the_others_nothing() -> None:
     space = StateSpace(load_problem("coin_in_the_box/pl_5"))
-    bfs = make_agent("bfs").search(space)
+    bfs = run_agent(make_agent("bfs"), space)
     before, worlds = space.generated
     assert worlds > before >= bfs.generated
-    again = make_agent("interleaved", components=[{"agent": "bfs"}, {"agent": "dfs"}]).search(space)
+    again = run_agent(make_agent("interleaved", components=[{"agent": "bfs"}, {"agent": "dfs"}]), space)
     assert again.status is SearchStatus.SOLVED
     assert space.generated[0] - before < again.generated
 
@@ -153,7 +153,7 @@ def test_what_one_has_expanded_costs_the_others_nothing() -> None:
 def test_each_e_state_is_relaxed_once_for_all() -> None:
     space = StateSpace(load_problem("grapevine/3_pl_4"))
     agent = Configuration.of("interleaved").make_agent()
-    assert agent.search(space).status is SearchStatus.SOLVED
+    assert run_agent(agent, space).status is SearchStatus.SOLVED
     assert 0 < space.relaxed[0] <= len(space)
 
 
@@ -163,10 +163,10 @@ def test_counts_are_those_of_all_components() -> None:
     assert (result.status, result.expanded) == (SearchStatus.EXPANSION_LIMIT, 7)
     space = StateSpace(task)
     again = make_agent("interleaved", components=[{"agent": "bfs"}, {"agent": "idfs"}])
-    assert again.search(space, limits=Limits(max_expanded=7)).distinct == len(space) == result.distinct
+    assert run_agent(again, space, limits=Limits(max_expanded=7)).distinct == len(space) == result.distinct
     told: list[Counts] = []
     agent = make_agent("interleaved", components=[{"agent": "bfs"}])
-    final = agent.search(task, tell=told.append)
+    final = run_agent(agent, task, on_progress=told.append)
     assert told
     assert told[-1].expanded <= final.expanded
 
@@ -202,8 +202,8 @@ def test_a_search_that_lasts_uses_symmetries() -> None:
     task = replace(task, goal=(believes(task.agents[0], fluent(task.fluents[0])),))
     short, long = StateSpace(load_problem("gossip")), StateSpace(task)
     agent = make_agent("interleaved", components=[{"agent": "bfs"}])
-    agent.search(short)
-    result, plain = agent.search(long), make_agent("bfs").search(task)
+    run_agent(agent, short)
+    result, plain = run_agent(agent, long), run_agent(make_agent("bfs"), task)
     assert (short.symmetry, long.symmetry, bool(long.symmetries)) == (False, True, True)
     assert (result.status, result.plan_length) == (SearchStatus.SOLVED, plain.plan_length)
     assert result.generated < plain.generated

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from epigym.errors import LimitError
 from epigym.space.space import Transitions
-from search.agents import limits, make_agent
+from search.agents import limits, make_agent, run_agent
 from search.agents.limits import Limits, memory_bytes, peak_bytes
 from search.agents.result import SearchStatus
 from search.agents.run import Counts, SearchRun
@@ -28,12 +28,12 @@ CHAIN = {state: [("a", state + 1), ("b", 0)] for state in range(300)}
 def test_time_and_memory_end_a_search_before_its_first_expansion(
     name: str, given: Limits, status: SearchStatus
 ) -> None:
-    result = make_agent(name).search(GraphSpace(CHAIN, goals=[300]), TableHeuristic({}), given)
+    result = run_agent(make_agent(name), GraphSpace(CHAIN, goals=[300]), TableHeuristic({}), given)
     assert (result.status, result.plan, result.expanded, result.distinct) == (status, None, 0, 1)
 
 
 def test_a_goal_at_the_start_beats_every_limit() -> None:
-    result = make_agent("bfs").search(GraphSpace(CHAIN, goals=[0]), limits=Limits(0, 0, 1))
+    result = run_agent(make_agent("bfs"), GraphSpace(CHAIN, goals=[0]), limits=Limits(0, 0, 1))
     assert (result.status, result.plan, result.expanded, result.distinct) == (SearchStatus.SOLVED, (), 0, 1)
 
 
@@ -44,7 +44,7 @@ def test_running_out_of_memory_reports_what_is_known() -> None:
                 raise MemoryError
             return super().expand(ids, stop_at_goal=stop_at_goal)
 
-    result = make_agent("bfs").search(Exhausted(CHAIN, goals=[300]))
+    result = run_agent(make_agent("bfs"), Exhausted(CHAIN, goals=[300]))
     assert (result.status, result.expanded, result.generated) == (SearchStatus.MEMORY_LIMIT, 7, 14)
 
 
@@ -74,7 +74,7 @@ def test_a_search_tells_ten_times_a_second_how_far_it_came(monkeypatch: pytest.M
     times = itertools.count(0.0, 0.03)
     monkeypatch.setattr(limits, "perf_counter", lambda: next(times))
     told: list[Counts] = []
-    run = SearchRun(GraphSpace(CHAIN, goals=[300]), Limits().start(), told.append)
+    run = SearchRun(GraphSpace(CHAIN, goals=[300]), Limits().start(), on_progress=told.append)
     for state in range(9):
         run.expand(np.array([state], dtype=np.int32))
     assert told == [Counts(done, 2 * done, done + 1) for done in (0, 4, 8)]

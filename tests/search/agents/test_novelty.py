@@ -11,7 +11,7 @@ from epigym.language import parse_mastar
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent, not_
-from search.agents import make_agent
+from search.agents import make_agent, run_agent
 from search.agents.novelty import Novelty, Progress, atoms
 from search.heuristics import make_heuristic
 from tests.helpers.graph_space import TableHeuristic
@@ -62,11 +62,11 @@ def test_novel_is_what_no_state_of_that_score_made_true_before() -> None:
 def test_width_search_leaves_combinations_of_known_facts_for_later() -> None:
     space = corridor()
     heuristic = make_heuristic("goal_count", space)
-    result = make_agent("bfws").search(space, heuristic)
+    result = run_agent(make_agent("bfws"), space, heuristic)
     assert result.plan == tuple(f"do_p{number}" for number in range(STEPS))
     # The start, all steps but the last, and every switch alone: it is as old as the first step.
     assert result.expanded == STEPS + SWITCHES
-    assert make_agent("hfs").search(space, heuristic).expanded > 3 * result.expanded
+    assert run_agent(make_agent("hfs"), space, heuristic).expanded > 3 * result.expanded
 
 
 @pytest.mark.parametrize("by", ["score", "progress"])
@@ -75,7 +75,7 @@ def test_novelty_is_within_scores_rounded_to_steps_or_within_the_counters(by: st
     thrown = [space.successor(space.initial, STEPS + switch) for switch in range(2)]
     both = space.successor(thrown[0], STEPS + 1)
     stepped = space.successor(space.initial, 0)
-    order = make_agent("bfws", by=by).order(space)
+    order = make_agent("bfws", by=by)._make_priority(space)
     found = [
         order(np.array([state]), np.array([parent]), np.zeros(1), np.array([score])).tolist()
         for state, parent, score in [
@@ -103,7 +103,7 @@ def test_by_parts_novelty_comes_first_and_then_the_open_parts_whatever_the_score
     space = StateSpace(parse_mastar(TWO_GOALS))
     p, _, x, y = space.expand([space.initial]).target.tolist()
     px, py, xy = space.successor(p, 2), space.successor(p, 3), space.successor(x, 3)
-    order = make_agent("bfws", by="parts").order(space)
+    order = make_agent("bfws", by="parts")._make_priority(space)
 
     def rank(state: int, score: float) -> float:
         return float(order(np.array([state]), np.array([-1]), np.zeros(1), np.array([score]))[0])
@@ -116,7 +116,7 @@ def test_by_parts_novelty_comes_first_and_then_the_open_parts_whatever_the_score
 
 def test_by_parts_the_score_decides_between_what_is_as_new_and_as_near() -> None:
     space = Recorder(parse_mastar(TWO_GOALS + "goal -q;"))  # for which there is no plan
-    make_agent("bfws", by="parts").search(space, TableHeuristic({1: 9.0, 3: 2.0, 4: 1.0}))
+    run_agent(make_agent("bfws", by="parts"), space, TableHeuristic({1: 9.0, 3: 2.0, 4: 1.0}))
     assert [state for state in space.expanded if state in (1, 3, 4)] == [1, 4, 3]  # after do_p, do_y and do_x
 
 
@@ -126,7 +126,7 @@ def test_by_parts_and_by_score_are_one_where_the_score_is_the_open_parts(name: s
     found = []
     for by in ("score", "parts"):
         space = StateSpace(task)
-        found.append(make_agent("bfws", by=by).search(space, make_heuristic("split_goal_count", space)))
+        found.append(run_agent(make_agent("bfws", by=by), space, make_heuristic("split_goal_count", space)))
     by_score, by_parts = ((result.plan, result.expanded, result.distinct) for result in found)
     assert by_score == by_parts
 

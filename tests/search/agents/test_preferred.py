@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from search.agents import make_agent
+from search.agents import make_agent, run_agent
 from search.agents.result import SearchStatus
 from tests.helpers.graph_space import GraphSpace, TablePreferences
 
@@ -29,7 +29,7 @@ SCORES = {1: 5.0, 2: 1.0, 3: 5.0, 4: 1.0, 5: 1.0, 6: 1.0, 7: 1.0}
 )
 def test_the_queues_take_turns(settings: Mapping[str, Any], liked: Mapping[int, list[int]], order: list[int]) -> None:
     space = GraphSpace(EDGES, [9])
-    result = make_agent("hfs_preferred", **settings).search(space, TablePreferences(SCORES, liked))
+    result = run_agent(make_agent("hfs_preferred", **settings), space, TablePreferences(SCORES, liked))
     assert (result.status, result.plan, space.expanded) == (SearchStatus.SOLVED, ("a", "a", "a"), order)
 
 
@@ -37,7 +37,7 @@ def test_the_boost_gives_turns_after_progress() -> None:
     space = GraphSpace({0: [("a", 1), ("b", 2)], 1: [("a", 3)], 2: [("a", 4)], 3: [("a", 5)], 5: [("a", 9)]}, [9])
     liked = {0: [0], 1: [0], 3: [0], 5: [0]}
     scores = {1: 5.0, 2: 1.0, 3: 5.0, 4: 1.0, 5: 5.0}
-    make_agent("hfs_preferred", boost=10).search(space, TablePreferences(scores, liked))
+    run_agent(make_agent("hfs_preferred", boost=10), space, TablePreferences(scores, liked))
     assert space.expanded == [0, 1, 3, 5]
 
 
@@ -57,7 +57,7 @@ def test_lazy_builds_an_e_state_when_its_turn_comes(
     settings: Mapping[str, Any], liked: Mapping[int, list[int]], built: list[int]
 ) -> None:
     space = GraphSpace({**EDGES, 8: [("c", 8)]}, [9])
-    result = make_agent("lazy", **settings).search(space, TablePreferences(SCORES, liked))
+    result = run_agent(make_agent("lazy", **settings), space, TablePreferences(SCORES, liked))
     assert (result.status, result.plan, space.built) == (SearchStatus.SOLVED, ("a", "a", "a"), built)
     assert result.generated == len(built)
 
@@ -65,7 +65,7 @@ def test_lazy_builds_an_e_state_when_its_turn_comes(
 def test_lazy_counts_what_it_scores_as_expanded_and_builds_nothing_twice() -> None:
     space = GraphSpace({0: [("a", 1), ("b", 2)], 1: [("a", 2), ("b", 0)], 2: [("a", 3)]}, [])
     heuristic = TablePreferences({}, {0: [0, 1], 1: [0]})
-    result = make_agent("lazy").search(space, heuristic)
+    result = run_agent(make_agent("lazy"), space, heuristic)
     assert (result.status, result.expanded, result.distinct) == (SearchStatus.UNSOLVABLE, 4, 4)
     assert sorted(space.built) == [0, 1, 2, 2, 3]  # every edge once
     assert sorted(state for batch in heuristic.batches for state in batch) == [0, 1, 2, 3]

@@ -13,7 +13,7 @@ from epigym.reference.semantics import validate
 from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent, not_
 from epigym.task.task import Task
-from search.agents import AGENTS, alternation, make_agent
+from search.agents import AGENTS, alternation, make_agent, run_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
@@ -122,9 +122,9 @@ def test_what_is_tried_in_place_of_a_preferred_action_is_preferred(monkeypatch: 
     monkeypatch.setattr(alternation, "Relaxation", lambda space: last)
     for agent in (make_agent("hfs_preferred"), make_agent("alternation", lists=["value", "preferred"])):
         space = Recorder(task, symmetry=True)
-        agent.search(space, last, Limits(max_expanded=2))
+        run_agent(agent, space, last, Limits(max_expanded=2))
         assert space.expanded == [0, clean]
     space = Recorder(task, symmetry=True)
-    make_agent("lazy").search(space, last, Limits(max_expanded=6))
+    run_agent(make_agent("lazy"), space, last, Limits(max_expanded=6))
     assert space.applied[0] == 2
     assert set(space.applied) <= {0, 2}

@@ -234,11 +234,11 @@ from pathlib import Path
 from search.agents.breadth_first import BreadthFirst
 
 class Waits(BreadthFirst):
-    def start(self, run, heuristic):
+    def search(self, run):
         if not Path("started").exists():
             Path("started").touch()
             signal.pause()
-        return super().start(run, heuristic)
+        return super().search(run)
 """
 
 

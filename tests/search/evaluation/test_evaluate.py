@@ -57,8 +57,8 @@ class Mine(Heuristic):
         return self.scale * ids.astype(np.float64)
 
 class Deep(BestFirst):
-    def __init__(self):
-        super().__init__(lambda space: lambda ids, parents, depths, scores: -depths)
+    def _make_priority(self, space):
+        return lambda ids, parents, depths, scores: -depths
 """
 
 

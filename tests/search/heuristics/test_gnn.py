@@ -23,7 +23,7 @@ from learn.models.base import Base, BaseHeuristic
 from learn.models.checkpoints import load, write
 from learn.models.gine.network import GineNetwork
 from learn.models.scoring import open_scorer
-from search.agents import make_agent
+from search.agents import make_agent, run_agent
 from search.agents.result import SearchStatus
 from search.heuristics import make_heuristic
 from search.planning.configuration import Configuration
@@ -121,9 +121,9 @@ def test_a_network_corrects_its_base_and_prefers_its_preferred_actions(base: Bas
     relaxed = Relaxation(space)(ids)
     assert found.preferred_ptr.tolist() == relaxed.preferred_ptr.tolist()
     assert found.preferred.tolist() == relaxed.preferred.tolist() != []
-    assert make_agent("lazy").search(space, corrected).status is SearchStatus.SOLVED
+    assert run_agent(make_agent("lazy"), space, corrected).status is SearchStatus.SOLVED
     with pytest.raises(UsageError, match="needs a heuristic that prefers actions"):
-        make_agent("lazy").search(space, alone)
+        run_agent(make_agent("lazy"), space, alone)
 
 
 @pytest.fixture(scope="module", params=["paper", "relational"])

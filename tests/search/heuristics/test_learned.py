@@ -22,7 +22,7 @@ from epigym.task.formula import split_formula
 from learn.models import shipped
 from learn.models.base import Base
 from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation, write_model
-from search.agents import make_agent
+from search.agents import make_agent, run_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.heuristics import make_heuristic
@@ -80,10 +80,10 @@ def test_scores_are_those_of_the_model(base: Base, tmp_path: Path) -> None:
     assert heuristic.prefers == bool(preferred[1])
     for agent in ("hfs_preferred", "lazy"):
         if heuristic.prefers:
-            assert make_agent(agent).search(space, heuristic).status is SearchStatus.SOLVED
+            assert run_agent(make_agent(agent), space, heuristic).status is SearchStatus.SOLVED
         else:
             with pytest.raises(UsageError, match="needs a heuristic that prefers actions"):
-                make_agent(agent).search(space, heuristic)
+                run_agent(make_agent(agent), space, heuristic)
 
 
 @pytest.mark.parametrize("agent", ["hfs", "alternation"])
@@ -114,8 +114,10 @@ def test_weights_decide_what_is_expanded(tmp_path: Path) -> None:
         model = LinearModel("", Representation(0), colours, sign * ones, ones.astype(np.int64), constant=3)
         write_model(model, tmp_path / f"{sign}.json")
         heuristic = make_heuristic("learned", space, checkpoint=str(tmp_path / f"{sign}.json"))
-        counts.append(make_agent("hfs").search(space, heuristic, Limits(max_expanded=5000)).expanded)
-    assert counts[0] == make_agent("hfs").search(space, make_heuristic("split_goal_count", space)).expanded < counts[1]
+        counts.append(run_agent(make_agent("hfs"), space, heuristic, Limits(max_expanded=5000)).expanded)
+    assert (
+        counts[0] == run_agent(make_agent("hfs"), space, make_heuristic("split_goal_count", space)).expanded < counts[1]
+    )
 
 
 def test_the_domain_of_the_task_chooses_the_file(tmp_path: Path) -> None:

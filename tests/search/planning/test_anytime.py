@@ -48,12 +48,11 @@ class Wordy(Agent):
 
     looks = 4
 
-    def search(self, *_: object) -> SearchResult:  # type: ignore[override]
-        plan = ("lift", *["look"] * self.looks, "shout")
-        return SearchResult(SearchStatus.SOLVED, "wordy", "coin", plan, expanded=10, generated=20, distinct=2)
-
-    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
-        raise NotImplementedError
+    def search(self, run: SearchRun) -> Steps:
+        yield
+        run.expanded, run.generated, run.distinct = 10, 20, 2
+        run.plan = lambda: ("lift", *["look"] * self.looks, "shout")  # type: ignore[method-assign]
+        return SearchStatus.SOLVED
 
 
 WORDY = Configuration.of({"_target_": "tests.search.planning.test_anytime.Wordy"})
@@ -265,18 +264,16 @@ def test_a_shorter_plan_that_is_not_valid_is_an_error_and_leaves_the_file(
 class Lost(Agent):
     """Walks about until it happens to be at a goal; gives up after a while."""
 
-    def search(self, space: StateSpace, *_: object) -> SearchResult:  # type: ignore[override]
-        rng = random.Random(len(space.task.actions))
+    def search(self, run: SearchRun) -> Steps:
+        yield
+        space, rng = run.space, random.Random(len(run.space.task.actions))
         state, plan = space.initial, list[str]()
         while len(plan) < 40 and not space.is_goal([state])[0]:
             action = rng.choice(np.flatnonzero(space.applicable([state])[0]).tolist())
             state = space.successor(state, action)
             plan.append(space.task.actions[action].name)
-        status = SearchStatus.SOLVED if space.is_goal([state])[0] else SearchStatus.EXPANSION_LIMIT
-        return SearchResult(status, "lost", "telling", tuple(plan) if status is SearchStatus.SOLVED else None)
-
-    def start(self, run: SearchRun, heuristic: Heuristic | None) -> Steps:
-        raise NotImplementedError
+        run.plan = lambda: tuple(plan)  # type: ignore[method-assign]
+        return SearchStatus.SOLVED if space.is_goal([state])[0] else SearchStatus.EXPANSION_LIMIT
 
 
 def test_on_small_tasks_the_best_plan_is_as_short_as_breadth_first_search_finds_it() -> None:

@@ -22,7 +22,7 @@ from epigym.problem import load_problem
 from epigym.reference.semantics import validate
 from epigym.space.search_problem import SearchProblem
 from epigym.space.space import StateSpace
-from search.agents import make_agent
+from search.agents import make_agent, run_agent
 from search.agents.result import SearchResult, SearchStatus
 from search.heuristics import Heuristic, make_heuristic
 from search.heuristics.goal_count import GoalCount, SplitGoalCount
@@ -62,10 +62,10 @@ def test_plans_from_environments_reach_their_goal(settings: dict[str, str], seed
     env = random_env(seed, steps)
     problem = env.unwrapped.search_problem()
     heuristic = partial(make_heuristic, settings["heuristic"]) if "heuristic" in settings else None
-    alone = make_agent(settings["agent"]).search(env, heuristic)
+    alone = run_agent(make_agent(settings["agent"]), env, heuristic)
     result = search.plan(env, **settings)
     made = StateSpace(problem.task)  # as the task that has that start and goal
-    theirs = make_agent(settings["agent"]).search(made, heuristic)
+    theirs = run_agent(make_agent(settings["agent"]), made, heuristic)
     assert (alone.expanded, alone.generated, alone.plan) == (theirs.expanded, theirs.generated, theirs.plan)
     assert alone.plan is not None
     assert len(alone.plan) == len(result.plan)
@@ -112,7 +112,7 @@ def test_what_the_source_forbids_is_not_planned() -> None:
         result = search.plan(source, agent="bfs", **settings)
         assert (result.status, result.consistent_beliefs) == (status, source is not free)
         if not settings:
-            assert make_agent("bfs").search(source).status is status
+            assert run_agent(make_agent("bfs"), source).status is status
 
 
 def test_symmetry_and_threads_of_the_source_are_made_use_of() -> None:
@@ -137,12 +137,12 @@ def test_a_heuristic_for_another_space_is_refused() -> None:
         SplitGoalCount(StateSpace(coin())),
     ):
         with pytest.raises(UsageError, match=r"made for another state space than the one that is searched: make both"):
-            agent.search(problem, other)
-    assert agent.search(problem, GoalCount(problem.search_space)).plan
-    assert agent.search(problem, GoalCount(space=problem.search_space)).plan
-    assert agent.search(problem, make_heuristic("goal_count", problem)).plan
-    assert agent.search(problem, GoalCount).plan
-    assert make_agent("bfs").search(problem, GoalCount(env.unwrapped.space)).plan  # not asked
+            run_agent(agent, problem, other)
+    assert run_agent(agent, problem, GoalCount(problem.search_space)).plan
+    assert run_agent(agent, problem, GoalCount(space=problem.search_space)).plan
+    assert run_agent(agent, problem, make_heuristic("goal_count", problem)).plan
+    assert run_agent(agent, problem, GoalCount).plan
+    assert run_agent(make_agent("bfs"), problem, GoalCount(env.unwrapped.space)).plan  # not asked
 
 
 def test_the_estimates_are_those_of_the_goal_that_is_searched() -> None:
@@ -153,7 +153,7 @@ def test_the_estimates_are_those_of_the_goal_that_is_searched() -> None:
         return asked[-1]
 
     problem = random_env(3, steps=2).unwrapped.search_problem()
-    make_agent("hfs").search(problem, make)
+    run_agent(make_agent("hfs"), problem, make)
     truth = problem.space.query(problem.goal)([problem.start])
     assert asked[0].score(np.array([0], dtype=np.int32)).tolist() == [(~truth).sum()]
 
@@ -161,7 +161,7 @@ def test_the_estimates_are_those_of_the_goal_that_is_searched() -> None:
 @pytest.mark.parametrize("heuristic", ["goal_count", 3, lambda space: space], ids=["name", "number", "function"])
 def test_what_is_no_heuristic_is_refused(heuristic: Any) -> None:
     with pytest.raises(UsageError, match=r"^heuristic=.*: expected a Heuristic, its class"):
-        make_agent("hfs").search(NAME, heuristic)
+        run_agent(make_agent("hfs"), NAME, heuristic)
 
 
 def test_a_learned_heuristic_finds_the_model_of_the_domain_under_any_goal() -> None:
@@ -175,7 +175,7 @@ def test_classes_of_ones_own_are_agents_and_heuristics() -> None:
     own = search.plan("coin_in_the_box/pl_7", agent="hfs", heuristic=Mistakes)
     named = search.plan("coin_in_the_box/pl_7", "hfs", {"_target_": "docs.examples.mistakes.Mistakes", "weight": 1.0})
     assert (own.plan, own.expanded, own.heuristic) == (named.plan, named.expanded, "Mistakes")
-    assert make_agent("hfs").search("coin_in_the_box/pl_7", Mistakes).plan == own.plan
+    assert run_agent(make_agent("hfs"), "coin_in_the_box/pl_7", Mistakes).plan == own.plan
 
 
 def test_a_class_of_the_main_script_is_refused() -> None:
@@ -215,7 +215,7 @@ def test_wrong_sources_and_limits_are_answered() -> None:
     with pytest.raises(UsageError, match="expected a SearchProblem, a StateSpace, a Task"):
         search.plan(None)
     with pytest.raises(UsageError, match=r"choose env\.unwrapped\.search_problem\(i\)"):
-        make_agent("bfs").search(gymnasium.make_vec("epi/Grapevine-v0", num_envs=2))
+        run_agent(make_agent("bfs"), gymnasium.make_vec("epi/Grapevine-v0", num_envs=2))
 
 
 def test_anytime_goes_on_for_shorter_plans() -> None:

@@ -79,6 +79,7 @@ GROUPS = [
     ["docs/tutorials/own_domain_mastar.md"],
     ["docs/tutorials/own_domain_epddl.md"],
     ["docs/tutorials/own_heuristic.md"],
+    ["docs/tutorials/own_agent.md"],
     ["docs/tutorials/train_and_use.md"],
     ["docs/tutorials/cluster.md"],
     ["docs/neural.md"],
@@ -295,7 +296,7 @@ def test_a_tutorial_shows_the_whole_problem() -> None:
     assert [line for line in shown if line.endswith(";")] == [line for line in problem if line.endswith(";")]
 
 
-@pytest.mark.parametrize("document", ["own_domain_epddl.md", "own_heuristic.md", "train_and_use.md"])
+@pytest.mark.parametrize("document", ["own_domain_epddl.md", "own_heuristic.md", "own_agent.md", "train_and_use.md"])
 def test_a_tutorial_shows_files_as_they_are(document: str) -> None:
     tutorial = (ROOT / "docs" / "tutorials" / document).read_text(encoding="utf-8")
     files = re.findall(r"`(docs/\S+)`\)?:\n\n```\w+\n(.*?)```", tutorial, flags=re.DOTALL)

@@ -35,7 +35,7 @@ class Draw(RunSettings):
 
     domain: list[str]
     split: list[str]
-    draws: Count
+    instances: Count
     seed: Annotated[int, AtLeast(0)]
 
 
@@ -64,7 +64,7 @@ def draw_problems(settings: Draw) -> None:
     parts = [(domain, split) for domain in settings.domain or DOMAINS for split in settings.split]
     for domain, split in track(parts, "drawing", transient=True):
         start = time.process_time()
-        found = list(islice(draw(domain, split, settings.seed), settings.draws))
+        found = list(islice(draw(domain, split, settings.seed), settings.instances))
         sizes.append(_sizes(domain, split, found, time.process_time() - start))
         problems += found
     write_rows(settings.run_dir / "problems.csv", COLUMNS, (problem.row() for problem in problems))
@@ -80,7 +80,7 @@ def _sizes(domain: str, split: str, found: Sequence[Drawn], seconds: float) -> d
         "domain": domain,
         "split": split,
         "a second": len(found) / seconds,
-        "draws": str(int(found[-1].instance.removeprefix(f"{split}_")) + 1),
+        "attempts": str(int(found[-1].instance.removeprefix(f"{split}_")) + 1),
         "actions": _range([len(one.task.actions) for one in found]),
         "worlds": _range([len(one.task.initial.valuations) for one in found]),
         "e-states": _range(states),

@@ -29,8 +29,8 @@ class Rollouts(ProblemSettings):
     problem: list[str]
     distribution: list[str]
     split: Literal["train", "validation", "test"]
-    draws: Count
-    draw_seed: Annotated[int, AtLeast(0)]
+    instances: Count
+    sample_seed: Annotated[int, AtLeast(0)]
     explorer: ExplorerSettings
     encoding: dict[str, Any] = field(metadata=ENCODING)
     outputs: Path = field(metadata={"written": "folder"})
@@ -56,7 +56,7 @@ def rollouts(settings: Rollouts) -> None:
     drawn = [
         problem
         for domain in settings.distribution
-        for problem in islice(draw(domain, settings.split, settings.draw_seed), settings.draws)
+        for problem in islice(draw(domain, settings.split, settings.sample_seed), settings.instances)
     ]
     tasks = [problem.task for problem in drawn]
     if settings.domain or settings.problem or not drawn:
@@ -81,7 +81,7 @@ def rollouts(settings: Rollouts) -> None:
 
         root = settings.outputs / "minari"
         for task, data in zip(tasks, sets, strict=True):
-            name = write_minari(task, data.samples, settings.encoding, root, settings.episodes, settings.draw_seed)
+            name = write_minari(task, data.samples, settings.encoding, root, settings.episodes, settings.sample_seed)
             logger.info("MINARI_DATASETS_PATH=%s has the data set %s", root, name)
     Console().print(summary(sets))
 

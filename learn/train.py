@@ -57,7 +57,7 @@ class Train(ProblemSettings, Training):
         if kind == "linear":
             reason = "model=linear does not use it, only networks (model=gine or model=paper): leave it out"
             return unused | dict.fromkeys(_OF_NETWORKS, reason)
-        is_sampled, is_distance = "draws" in values["data"], values["objective"]["name"] == "distance"
+        is_sampled, is_distance = "instances" in values["data"], values["objective"]["name"] == "distance"
         if values["problem"]:
             reason = "problem= names all that is learned from: leave one of them out"
             unused |= dict.fromkeys(("domain", "without"), reason)

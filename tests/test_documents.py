@@ -34,17 +34,17 @@ KINDS = (
 
 SHORT = {
     "learn.assess": "explorer.max_visited=60",
-    "learn.draw": "draws=1 domain=[epistemic_gossip]",
+    "learn.draw": "instances=1 domain=[epistemic_gossip]",
     "learn.graph_ppo": "steps=64 envs=4 seeds=[0] goals=8 held_out=4 larger=8",
-    "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=20000 draws=2",
-    "learn.train": "data.draws=2 data.goals=2 validation.problems=2 validation.nodes=50 trainer.max_epochs=2",
+    "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=20000 instances=2",
+    "learn.train": "data.instances=2 data.goals=2 validation.problems=2 validation.nodes=50 trainer.max_epochs=2",
     "learn.train data=published": "data.expansions=4 validation.problems=2 validation.nodes=50 trainer.max_epochs=2",
     "learn.train recipe=paper": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64"
     " trainer.limit_train_batches=50 trainer.max_epochs=6",
     "learn.train data=published model=paper": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64"
     " trainer.max_steps=100 trainer.limit_train_batches=50",
-    "learn.train model=linear": "model.draws=3 model.validation=2 model.nodes=50 model.levels=[0] model.larger=2",
-    "learn.train -m": "data.draws=2 data.goals=2 validation.problems=2 validation.nodes=20 trainer.max_epochs=2",
+    "learn.train model=linear": "model.instances=3 model.validation=2 model.nodes=50 model.levels=[0] model.larger=2",
+    "learn.train -m": "data.instances=2 data.goals=2 validation.problems=2 validation.nodes=20 trainer.max_epochs=2",
     "learn.train -m data=published model=paper": "explorer.max_visited=20000 explorer.max_depth=13"
     " explorer.max_kept=200 data.batch_size=32 trainer.max_steps=1 trainer.limit_train_batches=1",
     "search.evaluate experiment=ablation": "per_domain=1 heuristics=[h_ff] max_expanded=1",  # few models were made

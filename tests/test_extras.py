@@ -102,7 +102,7 @@ def test_the_planner_of_the_competition_needs_no_extra(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "package", "extra"),
     [
-        ("learn.train domain=grapevine model=linear model.draws=1", "scipy", "learn"),
+        ("learn.train domain=grapevine model=linear model.instances=1", "scipy", "learn"),
         ("learn.train domain=grapevine", "torch", "learn"),
         ("learn.rollouts problem=[coin_in_the_box/pl_3]", "safetensors", "learn"),
         ("learn.export checkpoint=model.ckpt", "torch", "learn"),

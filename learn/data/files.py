@@ -53,7 +53,7 @@ def split_by_size(tasks: Sequence[Task]) -> tuple[list[Task], list[Task]]:
 
 
 def sample_files(
-    tasks: Sequence[Task], *, draws: int, validation: int, seed: int, max_states: int = MAX_STATES
+    tasks: Sequence[Task], *, instances: int, validation: int, seed: int, max_states: int = MAX_STATES
 ) -> tuple[list[Task], list[Task]]:
     """Problems to learn from and problems to validate on: the given ones, and the same with sampled goals.
 
@@ -67,7 +67,7 @@ def sample_files(
 
     Args:
         tasks: the given problems, see `split_by_size`.
-        draws: about so many to learn from, shared among the problems; each gives at least one if it has any.
+        instances: about so many to learn from, shared among the problems; each gives at least one if it has any.
         validation: the same of those to validate on; 0 when all problems are learned from.
         seed: equal seeds sample equal goals.
         max_states: of problems to learn from, so many e-states are explored, nearest first.
@@ -80,11 +80,11 @@ def sample_files(
     sampler = _Sampler(GoalLanguage.of(tasks), seed, max_states, set())
     smaller, largest = split_by_size(tasks) if validation else (tasks, [])
     if len(tasks) == 1:
-        found = list(islice(sampler.sample(tasks[0], 0, "train"), draws + validation))
+        found = list(islice(sampler.sample(tasks[0], 0, "train"), instances + validation))
         validating = found[1::2][:validation]
         learned = [task for task in found if task not in validating]
     else:
-        learned = sampler.share(smaller, draws, "train")
+        learned = sampler.share(smaller, instances, "train")
         validating = sampler.share(largest, validation, "validation")
     if not learned:
         near = f"has a goal {MIN_DISTANCE} or more actions away among its {max_states:,} nearest e-states"

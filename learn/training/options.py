@@ -143,7 +143,7 @@ class LinearOptions:
 
     kind: Literal["linear"]
     folder: str | None
-    draws: int = field(metadata={"minimum": 1})
+    instances: int = field(metadata={"minimum": 1})
     goals: int = field(metadata={"minimum": 1})
     in_sight: bool
     long_goals: bool
@@ -191,7 +191,7 @@ class SampledOptions:
 
     batch_size: int = field(metadata={"minimum": 1})
     expansions: int = field(metadata={"minimum": 1})
-    draws: int = field(metadata={"minimum": 1})
+    instances: int = field(metadata={"minimum": 1})
     goals: int = field(metadata={"minimum": 1})
 
 

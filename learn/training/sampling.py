@@ -18,14 +18,14 @@ from learn.training.validation import Problems
 def drawn(
     domains: Sequence[str],
     split: str,
-    draws: int,
+    instances: int,
     seed: int,
     goals: int = GOALS,
     *,
     in_sight: bool = False,
     long_goals: bool = False,
 ) -> list[Task]:
-    """The first problems of the distributions of domains, `draws` of each, see `draw`.
+    """The first problems of the distributions of domains, `instances` of each, see `draw`.
 
     Raises:
         UsageError: when there is no such domain.
@@ -34,13 +34,13 @@ def drawn(
     found: list[Task] = []
     for domain in track(domains, f"drawing {split} problems", transient=True):
         problems = draw(domain, split, seed, goals, in_sight=in_sight, long_goals=long_goals)
-        found += [one.task for one in islice(problems, draws)]
+        found += [one.task for one in islice(problems, instances)]
     return found
 
 
-def validating(domains: Sequence[str], draws: int, seed: int, *, long_goals: bool = False) -> Problems:
-    """The problems to validate on, `draws` of each domain, with the types of their tasks."""
-    return [(task, FeatureTypes(task)) for task in drawn(domains, "validation", draws, seed, long_goals=long_goals)]
+def validating(domains: Sequence[str], instances: int, seed: int, *, long_goals: bool = False) -> Problems:
+    """The problems to validate on, `instances` of each domain, with the types of their tasks."""
+    return [(task, FeatureTypes(task)) for task in drawn(domains, "validation", instances, seed, long_goals=long_goals)]
 
 
 def all_pairs(tasks: Sequence[Task], expansions: int, seed: int, *, in_sight: bool = False) -> list[Pairs]:

@@ -42,7 +42,7 @@ class Source:
         if isinstance(data, PublishedOptions):
             return {"kind": "published", "seed": seed}
         kind = "files" if self.problems else "sampled"
-        return {"kind": kind, "draws": data.draws, "goals": data.goals, "seed": seed}
+        return {"kind": kind, "instances": data.instances, "goals": data.goals, "seed": seed}
 
     @cached_property
     def names(self) -> list[str]:
@@ -67,9 +67,9 @@ class Source:
         data, validation, seed = self.settings.data, self.settings.validation, self.settings.seed
         most = validation.problems if isinstance(validation, SearchValidation) else 0
         if isinstance(data, SampledOptions) and self.problems:
-            return sample_files(self.read, draws=data.draws, validation=most, seed=seed)
+            return sample_files(self.read, instances=data.instances, validation=most, seed=seed)
         if isinstance(data, SampledOptions):
-            tasks = drawn(self.domains, "train", data.draws, seed, data.goals, in_sight=True)
+            tasks = drawn(self.domains, "train", data.instances, seed, data.goals, in_sight=True)
         else:
             tasks = self.read
             if most and not self.learned_domains:

@@ -15,7 +15,7 @@ PROBLEM = "collaboration_communication/2_2_3_pl_6"  # 225 e-states
 HASH = {"name": "hash", "width": 64}
 PAPER = ("recipe=paper", f"problem={PROBLEM}", "trainer=cpu", "data.batch_size=40", "trainer.max_epochs=4")
 """A training of the paper's network, four steps an epoch."""
-SEARCHED = ("domain=consecutive_numbers", "trainer=cpu", "data.draws=2", "data.expansions=8", "data.batch_size=64",
+SEARCHED = ("domain=consecutive_numbers", "trainer=cpu", "data.instances=2", "data.expansions=8", "data.batch_size=64",
             "validation.problems=2", "validation.nodes=20", "model.network.width=4", "model.network.layers=2",
             "trainer.max_epochs=4", "trainer.check_val_every_n_epoch=1")  # fmt: skip
 """A training that is validated by search, of a second."""

@@ -13,7 +13,7 @@ import torch
 from tests.benchmarks.gpu import find_largest
 from tests.helpers.benchmark_files import ROOT
 
-TINY = ("data.draws=2", "validation.problems=2", "validation.nodes=20", "trainer.max_epochs=2")
+TINY = ("data.instances=2", "validation.problems=2", "validation.nodes=20", "trainer.max_epochs=2")
 
 
 def run(folder: Path, *arguments: str) -> str:

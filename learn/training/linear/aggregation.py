@@ -16,11 +16,11 @@ from learn.training.validation import search_greedily, states_along
 
 
 def larger(
-    domains: Sequence[str], draws: int, seed: int, but: Sequence[Task], *, long_goals: bool = False
+    domains: Sequence[str], instances: int, seed: int, but: Sequence[Task], *, long_goals: bool = False
 ) -> list[Task]:
-    """Problems from the ranges to validate on, at most `draws` of each domain, but for `but` up to names."""
+    """Problems from the ranges to validate on, at most `instances` of each domain, but for `but` up to names."""
     known = {signature(task) for task in but}
-    found = drawn(domains, "validation", draws, seed, long_goals=long_goals)
+    found = drawn(domains, "validation", instances, seed, long_goals=long_goals)
     return [task for task in found if signature(task) not in known]
 
 

@@ -104,7 +104,13 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> S
     if not choices:
         raise UsageError("model: nothing to choose from: give levels, worlds, losses, and l2 or bases with residual_l2")
     tasks = drawn(
-        domains, "train", options.draws, seed, options.goals, in_sight=options.in_sight, long_goals=options.long_goals
+        domains,
+        "train",
+        options.instances,
+        seed,
+        options.goals,
+        in_sight=options.in_sight,
+        long_goals=options.long_goals,
     )
     validation = validating(domains, options.validation, seed, long_goals=options.long_goals)
     problems = all_pairs(tasks, options.expansions, seed, in_sight=options.in_sight)
@@ -120,7 +126,7 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> S
     card = {
         "domains": list(domains),
         "seed": seed,
-        "draws": options.draws,
+        "instances": options.instances,
         "goals": options.goals,
         "in_sight": options.in_sight,
         "long_goals": options.long_goals,

@@ -56,7 +56,7 @@ def _order(record: Mapping[str, Any]) -> tuple[Any, ...]:
 def _trained_on(record: Mapping[str, Any]) -> str:
     data = record["data"]
     what = " + ".join(record["domains"] or record["problems"])
-    return what if data["kind"] == "published" else f"{what}, {data['draws']} {data['kind']}"
+    return what if data["kind"] == "published" else f"{what}, {data['instances']} {data['kind']}"
 
 
 def _row(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 def test_problems_and_their_sizes_are_listed(tmp_path: Path) -> None:
     domain = "epistemic_gossip"
-    draw_problems(compose(Draw, "draw", f"domain={domain}", "draws=5", "seed=3", f"run_dir={tmp_path}"))
+    draw_problems(compose(Draw, "draw", f"domain={domain}", "instances=5", "seed=3", f"run_dir={tmp_path}"))
     listed = rows(tmp_path / "problems.csv")
     assert list(listed[0]) == list(COLUMNS)
     assert [row["instance"].split("_")[0] for row in listed] == ["train"] * 5 + ["validation"] * 5 + ["test"] * 5
@@ -42,7 +42,7 @@ def test_problems_and_their_sizes_are_listed(tmp_path: Path) -> None:
     assert [row["split"] for row in (train, validation, test)] == ["train", "validation", "test"]
     states = sorted(int(row["states"]) for row in listed[:5])
     assert (train["e-states"], train["median"]) == (f"{states[0]} to {states[-1]}", str(states[2]))
-    assert int(train["draws"]) == int(listed[4]["instance"].removeprefix("train_")) + 1
+    assert int(train["attempts"]) == int(listed[4]["instance"].removeprefix("train_")) + 1
     assert (test["e-states"], test["median"], test["shortest"]) == ("", "", "")
     assert validation["actions"] == "20"
 

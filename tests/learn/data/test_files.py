@@ -63,7 +63,7 @@ def marks(tasks: Sequence[Task]) -> list[str]:
 @pytest.mark.parametrize("pattern", ["c*.epddl", "m*.txt"])
 def test_what_is_learned_from_has_pairs_with_the_distance_of_a_shortest_plan(folder: Path, pattern: str) -> None:
     tasks = read(folder, pattern)
-    learned, _ = sample_files(tasks, draws=20, validation=4, seed=0)
+    learned, _ = sample_files(tasks, instances=20, validation=4, seed=0)
     assert 20 <= len(learned) <= 22
     given = {task.name for task in tasks}
     assert sum(task.name in given for task in learned) == len(tasks) - 1
@@ -77,7 +77,7 @@ def test_what_is_learned_from_has_pairs_with_the_distance_of_a_shortest_plan(fol
 
 @pytest.mark.parametrize("pattern", ["c*.epddl", "m*.txt", "c4.epddl", "m1.txt", "m[13].txt"])
 def test_no_two_problems_are_the_same_up_to_names(folder: Path, pattern: str) -> None:
-    learned, validating = sample_files(read(folder, pattern), draws=12, validation=12, seed=0)
+    learned, validating = sample_files(read(folder, pattern), instances=12, validation=12, seed=0)
     found = marks([*learned, *validating])
     assert len(set(found)) == len(found) >= 20
 
@@ -86,7 +86,7 @@ def test_no_two_problems_are_the_same_up_to_names(folder: Path, pattern: str) ->
 def test_the_largest_validates_with_its_own_goal_and_sampled_ones(folder: Path, pattern: str) -> None:
     tasks = read(folder, pattern)
     smaller, [largest] = split_by_size(tasks)
-    learned, validating = sample_files(tasks, draws=6, validation=10, seed=0)
+    learned, validating = sample_files(tasks, instances=6, validation=10, seed=0)
     assert validating[0] == largest
     assert len(validating) == 10
     for task in validating:
@@ -100,7 +100,7 @@ def test_the_largest_validates_with_its_own_goal_and_sampled_ones(folder: Path, 
 def test_without_validation_all_problems_are_learned_from(folder: Path) -> None:
     for pattern in ("m*.txt", "m1.txt"):
         tasks = read(folder, pattern)
-        learned, validating = sample_files(tasks, draws=8, validation=0, seed=0)
+        learned, validating = sample_files(tasks, instances=8, validation=0, seed=0)
         assert validating == []
         assert {task.fluents for task in learned} == {task.fluents for task in tasks}
         assert len(learned) == 8
@@ -108,7 +108,7 @@ def test_without_validation_all_problems_are_learned_from(folder: Path) -> None:
 
 def test_of_a_single_problem_every_second_goal_validates(folder: Path) -> None:
     tasks = read(folder, "m1.txt")
-    learned, validating = sample_files(tasks, draws=10, validation=4, seed=0)
+    learned, validating = sample_files(tasks, instances=10, validation=4, seed=0)
     assert (len(learned), len(validating)) == (10, 4)
     assert learned[0] == tasks[0]
     assert all(task.goal != tasks[0].goal for task in validating)
@@ -116,7 +116,7 @@ def test_of_a_single_problem_every_second_goal_validates(folder: Path) -> None:
 
 
 def test_an_own_goal_that_holds_at_the_start_is_in_neither_part() -> None:
-    learned, validating = sample_files([trivial()], draws=5, validation=5, seed=0)
+    learned, validating = sample_files([trivial()], instances=5, validation=5, seed=0)
     assert learned
     assert trivial().goal not in [task.goal for task in [*learned, *validating]]
 
@@ -124,7 +124,7 @@ def test_an_own_goal_that_holds_at_the_start_is_in_neither_part() -> None:
 def test_a_goal_that_is_learned_from_does_not_validate_under_another_name(tmp_path: Path) -> None:
     for name in ("one.txt", "two.txt"):
         (tmp_path / name).write_text(FILES["m1.txt"])
-    learned, validating = sample_files(read(tmp_path, "*"), draws=5, validation=5, seed=0)
+    learned, validating = sample_files(read(tmp_path, "*"), instances=5, validation=5, seed=0)
     assert learned[0].name == "one"
     assert not set(marks(learned)) & set(marks(validating))
     assert [task.name for task in validating if "sampled goal" not in task.name] == []
@@ -134,7 +134,7 @@ def test_a_goal_that_is_learned_from_does_not_validate_under_another_name(tmp_pa
 def test_of_what_is_too_large_the_goals_are_in_sight(folder: Path, pattern: str) -> None:
     tasks = read(folder, pattern)
     most = 150
-    learned, _ = sample_files(tasks, draws=12, validation=1, seed=0, max_states=most)
+    learned, _ = sample_files(tasks, instances=12, validation=1, seed=0, max_states=most)
     partial = 0
     for task in learned:
         partial += not explore(task, ExplorerSettings("exhaustive", max_visited=most)).complete
@@ -146,7 +146,7 @@ def test_of_what_is_too_large_the_goals_are_in_sight(folder: Path, pattern: str)
 
 def test_equal_seeds_sample_equal_goals_wherever_the_files_are(folder: Path, tmp_path: Path) -> None:
     def goals(place: Path, seed: int) -> list[list[tuple[Formula, ...]]]:
-        parts = sample_files(read(place, "m*.txt"), draws=8, validation=8, seed=seed)
+        parts = sample_files(read(place, "m*.txt"), instances=8, validation=8, seed=seed)
         return [[task.goal for task in part] for part in parts]
 
     for name, text in FILES.items():
@@ -229,6 +229,6 @@ def still() -> Task:
 )
 def test_errors_are_one_line_with_a_remedy(tasks: list[Task], message: str) -> None:
     with pytest.raises(EpigymError) as caught:
-        sample_files(tasks, draws=5, validation=5, seed=0)
+        sample_files(tasks, instances=5, validation=5, seed=0)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -52,7 +52,7 @@ def test_what_was_sampled_is_not_taken_for_what_is_published(tmp_path: Path) -> 
         finish(tmp_path / name, "grapevine", "hash", 0.5)
     record = read_checksummed(tmp_path / "0" / "run.json", "")
     write_checksummed(
-        tmp_path / "0" / "run.json", record | {"data": {"kind": "sampled", "draws": 60, "goals": 4, "seed": 42}}
+        tmp_path / "0" / "run.json", record | {"data": {"kind": "sampled", "instances": 60, "goals": 4, "seed": 42}}
     )
     assert [row["trained on"] for row in rows(tmp_path)] == ["grapevine", "grapevine, 60 sampled"]
 

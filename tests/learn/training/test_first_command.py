@@ -27,7 +27,7 @@ from learn.training.validation import validate_by_search
 from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, Fit
 
-FEW = ("data.draws=4", "trainer.max_epochs=3", "trainer.check_val_every_n_epoch=1", "trainer.accelerator=cpu",
+FEW = ("data.instances=4", "trainer.max_epochs=3", "trainer.check_val_every_n_epoch=1", "trainer.accelerator=cpu",
        "validation.problems=3", "validation.nodes=50")  # fmt: skip
 
 
@@ -65,7 +65,7 @@ def test_it_samples_problems_of_grapevine_and_takes_minutes() -> None:
     assert (settings.domain, settings.problem, settings.base) == (["grapevine"], [], "best")
     assert isinstance(settings.data, SampledOptions)
     assert isinstance(settings.model, ModelOptions)
-    assert (settings.data.draws, settings.data.batch_size, settings.model.schedule) == (60, 256, "linear")
+    assert (settings.data.instances, settings.data.batch_size, settings.model.schedule) == (60, 256, "linear")
     assert settings.model.averaging == 0.98
     assert given(settings.trainer) == {
         "accelerator": "auto", "max_epochs": 12, "deterministic": True, "check_val_every_n_epoch": 3,
@@ -100,7 +100,7 @@ def test_it_ends_with_a_command_that_solves_a_larger_problem(tmp_path: Path, enc
 
 
 def test_every_encoding_has_a_folder_of_its_own(tmp_path: Path) -> None:
-    few = [*FEW, "trainer.max_epochs=1", "data.draws=2"]
+    few = [*FEW, "trainer.max_epochs=1", "data.instances=2"]
     lines = ended(tmp_path, "learn.train", "-m", "encoding=map,hash,bitmask,relational", *few)
     runs = sorted(tmp_path.glob("outputs/train/*/*/run.json"))
     encodings = ["map", "hash", "bitmask", "relational"]

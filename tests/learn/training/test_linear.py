@@ -37,11 +37,11 @@ from tests.helpers.commands import compose
 
 DOMAIN = "collaboration_communication"
 TINY = LinearOptions(
-    kind="linear", folder=None, draws=4, goals=4, in_sight=False, long_goals=False, validation=2, expansions=10,
+    kind="linear", folder=None, instances=4, goals=4, in_sight=False, long_goals=False, validation=2, expansions=10,
     nodes=50, features=40, levels=[0, 1], worlds=[False], losses=["ranking", "regression"], l2=[1e-3], bases=["h_ff"],
     residual_l2=[1e-1], rounds=0, larger=2,
 )  # fmt: skip
-LEAST = replace(TINY, draws=2, validation=1, levels=[0], losses=["ranking"], bases=[])
+LEAST = replace(TINY, instances=2, validation=1, levels=[0], losses=["ranking"], bases=[])
 
 
 @pytest.fixture(scope="module")
@@ -123,16 +123,16 @@ def test_the_card_says_how_it_was_made(chosen: Selection) -> None:
     card, model = chosen.model.card, chosen.model
     [best] = [one for one in chosen.trials if one.model and one.model.weights.tolist() == model.weights.tolist()]
     assert card.keys() == {
-        "domains", "seed", "draws", "goals", "in_sight", "long_goals", "problems", "states", "pairs", "rounds", "loss",
-        "l2", "validation", "beside", "unsolved", "seconds",
+        "domains", "seed", "instances", "goals", "in_sight", "long_goals", "problems", "states", "pairs", "rounds",
+        "loss", "l2", "validation", "beside", "unsolved", "seconds",
     }  # fmt: skip
-    assert (card["domains"], card["seed"], card["draws"], card["goals"], card["problems"]) == ([DOMAIN], 1, 4, 4, 4)
+    assert (card["domains"], card["seed"], card["instances"], card["goals"], card["problems"]) == ([DOMAIN], 1, 4, 4, 4)
     assert (card["loss"], card["l2"], card["unsolved"]) == (best.loss, best.l2, list(best.validation.unsolved))
     assert list(card["beside"]) == ["split_goal_count", "h_ff", "h_add"]
     assert 0 < card["states"] <= card["pairs"] * 2
     assert json.loads(json.dumps(card)) == card
     assert model.domain == DOMAIN
-    tasks = [drawn.task for drawn in islice(draw(DOMAIN, "train", 1), TINY.draws)]
+    tasks = [drawn.task for drawn in islice(draw(DOMAIN, "train", 1), TINY.instances)]
     assert model.schema == frozenset[int]().union(*(FeatureTypes(task).schema for task in tasks))
 
 
@@ -209,7 +209,7 @@ def test_nothing_to_learn_from_or_to_choose_is_one_line(monkeypatch: pytest.Monk
 
 def settings(tmp_path: Path, *overrides: str) -> command.Train:
     tiny = [
-        "draws=2",
+        "instances=2",
         "validation=1",
         "expansions=5",
         "nodes=20",
@@ -226,7 +226,7 @@ def settings(tmp_path: Path, *overrides: str) -> command.Train:
 def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None:
     command.train(settings(tmp_path, "domain=epistemic_gossip", f"model.folder={tmp_path}", "seed=3"))
     model = read_model(tmp_path / "run" / "model.json")
-    assert (model.domain, model.card["seed"], model.card["draws"]) == ("epistemic_gossip", 3, 2)
+    assert (model.domain, model.card["seed"], model.card["instances"]) == ("epistemic_gossip", 3, 2)
     written = tmp_path / "epistemic_gossip.json"
     assert written.read_bytes() == (tmp_path / "run" / "model.json").read_bytes()
     with (tmp_path / "run" / "candidates.csv").open(encoding="utf-8") as file:
@@ -292,14 +292,14 @@ def test_all_are_all_domains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     command.train(settings(tmp_path, "domain=all", "seed=5", f"model.folder={tmp_path}"))
     [(names, options, seed)] = asked
     assert names == list(domains.DOMAINS)
-    assert (options.draws, options.levels, seed) == (2, [0], 5)
+    assert (options.instances, options.levels, seed) == (2, [0], 5)
     assert read_model(tmp_path / "general.json").domain == "general"
 
 
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("model.draws=0", "model.draws=0: expected at least 1"),
+        ("model.instances=0", "model.instances=0: expected at least 1"),
         ("model.goals=0", "model.goals=0: expected at least 1"),
         ("model.levels=[3]", "model.levels"),
         ("model.losses=[hinge]", "model.losses"),

@@ -72,7 +72,7 @@ CASES = (
     ),
     *(
         Case(f"data.{name}=0", f"data.{name}=0: expected at least 1")
-        for name in ("draws", "goals", "expansions", "batch_size")
+        for name in ("instances", "goals", "expansions", "batch_size")
     ),
     *(Case(f"validation.{name}=0", f"validation.{name}=0: expected at least 1") for name in ("problems", "nodes")),
     Case("base=h_max", "unknown base 'h_max': did you mean 'h_add'?"),
@@ -90,7 +90,7 @@ CASES = (
     *(
         Case(f"model=linear {given}", f"{given}: {LINEAR}")
         for given in ("encoding=bitmask", "encoding.width=32", "objective=distance", "base=h_ff", "data=published",
-                      "data.draws=3", "validation=loss", "validation.nodes=3", "explorer=dfs", "trainer=cpu",
+                      "data.instances=3", "validation=loss", "validation.nodes=3", "explorer=dfs", "trainer=cpu",
                       "trainer.max_epochs=5", "patience=3", "problem=coin_in_the_box/pl_3", "resume=true")
     ),
     Case("model=linear recipe=paper",
@@ -168,8 +168,8 @@ def test_a_gpu_that_may_be_there_is_left_to_lightning(monkeypatch: pytest.Monkey
     "overrides",
     [
         ["model=linear", "recipe=L0", "without=gossip", "domain=all"],
-        ["domain=all", "without=gossip", "data.draws=3", "data.expansions=8"],
-        ["problem=coin_in_the_box/pl_3", "data.batch_size=8", "data.draws=8", "semantics=efp"],
+        ["domain=all", "without=gossip", "data.instances=3", "data.expansions=8"],
+        ["problem=coin_in_the_box/pl_3", "data.batch_size=8", "data.instances=8", "semantics=efp"],
         ["problem=coin_in_the_box/pl_3", "data=published", "semantics=efp", "data.expansions=8"],
         [*DISTANCE.split(), "explorer=dfs", "explorer.seed=3", "consistent_beliefs=true", "data.max_class_share=0.3"],
         ["objective=distance", "base=h_ff", "validation=loss", "validation.share=0.1"],

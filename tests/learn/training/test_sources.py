@@ -25,7 +25,7 @@ from tests.helpers.commands import compose
 from tests.helpers.runs import PROBLEM
 
 NAMES = ("consecutive_numbers", "selective_communication")
-FEW = (f"domain=[{','.join(NAMES)}]", "data.draws=3", "data.expansions=5", "validation.problems=2")
+FEW = (f"domain=[{','.join(NAMES)}]", "data.instances=3", "data.expansions=5", "validation.problems=2")
 
 
 def source_of(folder: Path, *overrides: str) -> Source:
@@ -94,10 +94,10 @@ def test_published_problems_of_domains_are_those_to_train_on(tmp_path: Path) -> 
 def test_files_of_no_domain_are_validated_with_their_own(tmp_path: Path) -> None:
     file = tmp_path / "own.txt"
     file.write_text(domains.text("collaboration_communication/2_2_3_pl_4"))
-    source = source_of(tmp_path, f"problem={file}", "data.draws=2", "validation.problems=2")
+    source = source_of(tmp_path, f"problem={file}", "data.instances=2", "validation.problems=2")
     assert len(source.labelled) > 0
     assert len(source.to_validate) > 0
-    assert source.card == {"kind": "files", "draws": 2, "goals": 4, "seed": 42}
+    assert source.card == {"kind": "files", "instances": 2, "goals": 4, "seed": 42}
     assert (source.names, source.learned_domains) == ([str(file)], [])
     with pytest.raises(UsageError, match=r"^validation=search samples problems of the domains of problem=, but these "
                                          r"belong to none: give data=sampled or validation=loss$"):  # fmt: skip
@@ -115,7 +115,7 @@ class Asked(NamedTuple):
 
     names: Sequence[str]
     split: str
-    draws: int
+    instances: int
     seed: int
     goals: int
 
@@ -126,10 +126,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
     calls: list[Asked] = []
 
     def record(
-        names: Sequence[str], split: str, draws: int, seed: int, goals: int = GOALS, *, in_sight: bool
+        names: Sequence[str], split: str, instances: int, seed: int, goals: int = GOALS, *, in_sight: bool
     ) -> list[Task]:
         assert in_sight
-        calls.append(Asked(names, split, draws, seed, goals))
+        calls.append(Asked(names, split, instances, seed, goals))
         raise InterruptedError
 
     monkeypatch.setattr(sources, "drawn", record)
@@ -138,7 +138,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
 
 @pytest.mark.parametrize("model", ["gine", "paper"])
 def test_all_are_all_domains_but_those_left_out(asked: list[Asked], tmp_path: Path, model: str) -> None:
-    chosen = ("domain=all", "without=gossip", f"model={model}", "data.draws=9", "data.goals=3", "seed=3")
+    chosen = ("domain=all", "without=gossip", f"model={model}", "data.instances=9", "data.goals=3", "seed=3")
     with pytest.raises(InterruptedError):
         train(compose(Train, "train", *chosen, "trainer=cpu", f"run_dir={tmp_path}/run"))
     names = [name for name in domains.DOMAINS if name != "gossip"]

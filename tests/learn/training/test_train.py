@@ -60,9 +60,9 @@ SMALL = "collaboration_communication/2_2_3_pl_4"
 FEW = ("trainer=cpu", "data.batch_size=64", "trainer.max_epochs=1", "trainer.check_val_every_n_epoch=1",
        "validation.problems=1", "validation.nodes=5", "model.network.width=4", "model.network.layers=1")  # fmt: skip
 SOURCES = {
-    "sampled": ("domain=consecutive_numbers", "data.draws=1", "data.expansions=5"),
+    "sampled": ("domain=consecutive_numbers", "data.instances=1", "data.expansions=5"),
     "published": ("data=published", f"problem={SMALL}"),
-    "files": ("problem={file}", "data.draws=1", "data.expansions=5"),
+    "files": ("problem={file}", "data.instances=1", "data.expansions=5"),
 }
 CELLS = list(product(ENCODINGS, ("ranking", "distance"), ("none", "h_ff"), SOURCES))
 # Any two choices are together in one of these.
@@ -89,7 +89,7 @@ def assert_cell(fit: Fit, tmp_path: Path, encoding: str, objective: str, base: s
     assert parameters["encoding"] == {"name": encoding, **asdict(ENCODINGS[encoding]())}
     assert parameters["objective"]["name"] == record["objective"] == objective
     assert parameters["base"] == record["base"] == base
-    sampled = {} if data == "published" else {"draws": 1, "goals": 4}
+    sampled = {} if data == "published" else {"instances": 1, "goals": 4}
     assert parameters["data"] == record["data"] == {"kind": data, "seed": 42, **sampled}
     names = {"sampled": [], "published": [SMALL], "files": [f"{tmp_path}/own.txt"]}[data]
     assert parameters["problems"] == record["problems"] == names
@@ -394,7 +394,7 @@ def test_choices_that_are_left_out() -> None:
     assert settings.encoding["name"] == "hash"
     assert settings.objective == RankingOptions(name="ranking")
     assert (settings.base, settings.domain, settings.problem) == ("best", ["grapevine"], [])
-    assert settings.data == SampledOptions(batch_size=256, expansions=40, draws=60, goals=4)
+    assert settings.data == SampledOptions(batch_size=256, expansions=40, instances=60, goals=4)
     assert settings.validation == SearchValidation(by="search", problems=40, nodes=500)
     assert compose(Train, "train", "data=published").data == PublishedOptions(
         batch_size=256, expansions=40, max_class_share=0.5
@@ -450,7 +450,7 @@ def test_rollouts_print_and_draw_their_statistics(tmp_path: Path, capsys: pytest
 
 
 def test_rollouts_of_drawn_problems_list_them(tmp_path: Path) -> None:
-    chosen = ("distribution=cloud_scheduling", "draws=3", "draw_seed=2")
+    chosen = ("distribution=cloud_scheduling", "instances=3", "sample_seed=2")
     rollouts(compose(Rollouts, "rollouts", f"outputs={tmp_path}", f"run_dir={tmp_path}/run", *chosen))
     with (tmp_path / "run" / "problems.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

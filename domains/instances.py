@@ -22,7 +22,7 @@ SCALING = _SUITES / "scaling.csv"
 HARD = _SUITES / "hard.csv"
 """The suites `hard` and `hard_control`, written by `python -m tests.benchmarks.suites hard`."""
 SAMPLED = _SUITES / "sampled.csv"
-"""The suite `sampled`, written by `python -m learn.draw split=[test] instances=20`."""
+"""The suite `sampled`, written by `python -m learn.sample split=[test] instances=20`."""
 KINDS = ("scaling", "hard", "hard_control", "test")
 """What the names `<kind>_<number>` of the instances of tables begin with."""
 

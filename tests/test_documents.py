@@ -34,7 +34,7 @@ KINDS = (
 
 SHORT = {
     "learn.assess": "explorer.max_visited=60",
-    "learn.draw": "instances=1 domain=[epistemic_gossip]",
+    "learn.sample": "instances=1 domain=[epistemic_gossip]",
     "learn.graph_ppo": "steps=64 envs=4 seeds=[0] goals=8 held_out=4 larger=8",
     "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=20000 instances=2",
     "learn.train": "data.instances=2 data.goals=2 validation.problems=2 validation.nodes=50 trainer.max_epochs=2",

@@ -136,10 +136,10 @@ def test_the_log_of_a_run_is_in_its_folder_once_that_is_there(tmp_path: Path) ->
 
 
 def test_what_a_run_writes_is_in_one_folder_with_its_log(call: Call, tmp_path: Path) -> None:
-    assert call("draw", "domain=gossip", "split=[train]", "instances=1")[0] == 0
-    [folder] = tmp_path.glob("outputs/draw/*")
-    assert {path.name for path in folder.iterdir()} == {"draw.log", "problems.csv", "sizes.csv", "sizes.md"}
-    assert call("draw", "domain=gossip", "split=[train]", "instances=1", "hydra.run.dir=mine")[0] == 0
+    assert call("sample", "domain=gossip", "split=[train]", "instances=1")[0] == 0
+    [folder] = tmp_path.glob("outputs/sample/*")
+    assert {path.name for path in folder.iterdir()} == {"sample.log", "problems.csv", "sizes.csv", "sizes.md"}
+    assert call("sample", "domain=gossip", "split=[train]", "instances=1", "hydra.run.dir=mine")[0] == 0
     assert (tmp_path / "mine" / "problems.csv").exists()
 
 

@@ -30,8 +30,8 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Draw(RunSettings):
-    """The settings, see `conf/draw.yaml`."""
+class Sample(RunSettings):
+    """The settings, see `conf/sample.yaml`."""
 
     domain: list[str]
     split: list[str]
@@ -39,8 +39,8 @@ class Draw(RunSettings):
     seed: Annotated[int, AtLeast(0)]
 
 
-def draw_problems(settings: Draw) -> None:
-    """Draw, and write the tables.
+def sample(settings: Sample) -> None:
+    """Sample, and write the tables.
 
     Raises:
         UsageError: when there is no such domain or split.
@@ -96,7 +96,7 @@ def _range(values: Sequence[int]) -> str:
     return str(least) if least == most else f"{least} to {most}"
 
 
-main = partial(run, draw_problems, Draw, "learn.draw")
+main = partial(run, sample, Sample, "learn.sample")
 
 
 if __name__ == "__main__":

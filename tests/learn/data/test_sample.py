@@ -15,7 +15,7 @@ from domains.suites import suite
 from epigym.errors import UsageError
 from epigym.problem import domain_problem
 from learn.data.distribution import COLUMNS, draw
-from learn.draw import Draw, draw_problems
+from learn.sample import Sample, sample
 from tests.helpers.commands import compose
 
 
@@ -26,7 +26,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 def test_problems_and_their_sizes_are_listed(tmp_path: Path) -> None:
     domain = "epistemic_gossip"
-    draw_problems(compose(Draw, "draw", f"domain={domain}", "instances=5", "seed=3", f"run_dir={tmp_path}"))
+    sample(compose(Sample, "sample", f"domain={domain}", "instances=5", "seed=3", f"run_dir={tmp_path}"))
     listed = rows(tmp_path / "problems.csv")
     assert list(listed[0]) == list(COLUMNS)
     assert [row["instance"].split("_")[0] for row in listed] == ["train"] * 5 + ["validation"] * 5 + ["test"] * 5
@@ -53,7 +53,7 @@ def test_problems_and_their_sizes_are_listed(tmp_path: Path) -> None:
 )
 def test_what_there_is_not_is_one_line(override: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=message):
-        draw_problems(compose(Draw, "draw", override, f"run_dir={tmp_path}"))
+        sample(compose(Sample, "sample", override, f"run_dir={tmp_path}"))
     assert not list(tmp_path.iterdir())
 
 

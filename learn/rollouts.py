@@ -50,13 +50,13 @@ def rollouts(settings: Rollouts) -> None:
         EpigymError: when a problem, a setting or a stored data set is wrong.
     """
     from epigym.problem import load_problem
-    from learn.data.distribution import COLUMNS, draw
+    from learn.data.distribution import COLUMNS, sample_problems
     from learn.data.problems import named
 
     drawn = [
         problem
         for domain in settings.distribution
-        for problem in islice(draw(domain, settings.split, settings.sample_seed), settings.instances)
+        for problem in islice(sample_problems(domain, settings.split, settings.sample_seed), settings.instances)
     ]
     tasks = [problem.task for problem in drawn]
     if settings.domain or settings.problem or not drawn:

@@ -24,7 +24,7 @@ from epigym.io.files import write_rows
 from epigym.names import unknown
 
 if TYPE_CHECKING:
-    from learn.data.distribution import Drawn
+    from learn.data.distribution import SampledProblem
 
 logger = logging.getLogger(__name__)
 
@@ -57,14 +57,14 @@ def sample(settings: Sample) -> None:
     from rich.progress import track
 
     from epigym.io.tables import Table
-    from learn.data.distribution import COLUMNS, draw
+    from learn.data.distribution import COLUMNS, sample_problems
 
-    problems: list[Drawn] = []
+    problems: list[SampledProblem] = []
     sizes: list[dict[str, Any]] = []
     parts = [(domain, split) for domain in settings.domain or DOMAINS for split in settings.split]
     for domain, split in track(parts, "drawing", transient=True):
         start = time.process_time()
-        found = list(islice(draw(domain, split, settings.seed), settings.instances))
+        found = list(islice(sample_problems(domain, split, settings.seed), settings.instances))
         sizes.append(_sizes(domain, split, found, time.process_time() - start))
         problems += found
     write_rows(settings.run_dir / "problems.csv", COLUMNS, (problem.row() for problem in problems))
@@ -72,7 +72,7 @@ def sample(settings: Sample) -> None:
     logger.info("%s", settings.run_dir / "problems.csv")
 
 
-def _sizes(domain: str, split: str, found: Sequence[Drawn], seconds: float) -> dict[str, Any]:
+def _sizes(domain: str, split: str, found: Sequence[SampledProblem], seconds: float) -> dict[str, Any]:
     """How large the problems of a domain and split are; those that were tried end with the last that was kept."""
     states = [one.states for one in found if one.states is not None]
     distances = [one.distance for one in found if one.distance is not None]

@@ -130,7 +130,7 @@ def _network(settings: Train) -> None:
 
     from rich.console import Console
 
-    from learn.training.example import find_solved, sampled
+    from learn.training.example import find_solved, write_samples
     from learn.training.fitting import metrics_table, train_best
     from learn.training.sources import Source
 
@@ -143,7 +143,7 @@ def _network(settings: Train) -> None:
     logger.info("checkpoint, metrics and pictures: %s", run_dir)
     checkpoint = run_dir / CHECKPOINTS / "best.ckpt"
     named = zip(source.names, source.read, strict=True)
-    trials = named if settings.problem else sampled(domains[0], settings.seed, run_dir)
+    trials = named if settings.problem else write_samples(domains[0], settings.seed, run_dir)
     problem = find_solved(checkpoint, trials, consistent_beliefs=settings.consistent_beliefs)
     if problem is not None:
         print(_search_command(settings, problem, checkpoint))

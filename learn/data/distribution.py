@@ -44,7 +44,7 @@ _PATIENCE: Final = 400  # draws without a problem that fits
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class SampledProblem:
     """A drawn problem.
 
     Attributes:
@@ -82,9 +82,9 @@ _COUNTS = ("fluents", "agents", "actions", "subgoals")
 COLUMNS = ("domain", "instance", "seed", "parameters", *_COUNTS, "distance", "states")
 
 
-def draw(
+def sample_problems(
     domain: str, split: str, seed: int = 0, goals: int = GOALS, *, in_sight: bool = False, long_goals: bool = False
-) -> Iterator[Drawn]:
+) -> Iterator[SampledProblem]:
     """Problems of a domain, without end; no two of them, and none of them and of the domain's tests, are the same.
 
     Being the same is meant up to the names of fluents, agents and actions. Problems of the split `train` have at most
@@ -155,7 +155,7 @@ def _drawn(
     seed: int,
     number: int,
     most: tuple[int, int] | None,
-) -> Drawn | None:
+) -> SampledProblem | None:
     """The problem of a draw, if it fits, with a random goal of at most so many steps and subgoals, or the domain's."""
     instance = f"{split}_{number:05}"
     task = near.task
@@ -171,7 +171,7 @@ def _drawn(
     if (distance is None and is_known) or (distance is not None and distance < MIN_DISTANCE):
         return None
     states = len(near.space) if near.complete else None
-    return Drawn(domain, instance, parameters, seed, distance if is_known else None, states, task)
+    return SampledProblem(domain, instance, parameters, seed, distance if is_known else None, states, task)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,7 @@ def _nearest(space: StateSpace) -> tuple[NDArray[np.int32], bool]:
     return np.repeat(np.arange(len(layers), dtype=np.int32), layers), layers[-1] == 0
 
 
-def _is_test(drawn: Drawn, mark: str) -> bool:
+def _is_test(drawn: SampledProblem, mark: str) -> bool:
     """Whether a drawn problem is a test problem of its domain, up to names; what was frozen is drawn again as it is."""
     names = _tests(drawn.domain).get(_counts(drawn.task), ())
     return any(name != drawn.instance and _signature(drawn.domain, name) == mark for name in names)

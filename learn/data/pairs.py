@@ -49,7 +49,7 @@ class Pairs:
     weight: NDArray[np.float64]
 
 
-def pairs_of(task: Task, *, expansions: int, max_states: int, seed: int, in_sight: bool = False) -> Pairs | None:
+def make_pairs(task: Task, *, expansions: int, max_states: int, seed: int, in_sight: bool = False) -> Pairs | None:
     """Pairs of a problem, or None when it has more e-states, or nothing to choose.
 
     Of a problem that is too large, whose nearest goal is in sight, distances are exact on every shortest plan; farther
@@ -76,7 +76,7 @@ def pairs_of(task: Task, *, expansions: int, max_states: int, seed: int, in_sigh
     return Pairs(space, ids, distance[numbers], better, worse, weight)
 
 
-def rollout_of(source: Source, settings: ExplorerSettings, on_visit: OnVisit = lambda visited: None) -> Pairs:
+def make_rollout(source: Source, settings: ExplorerSettings, on_visit: OnVisit = lambda visited: None) -> Pairs:
     """The e-states that an explorer keeps of a problem, with their distances, and no pairs.
 
     Args:
@@ -95,7 +95,7 @@ def rollout_of(source: Source, settings: ExplorerSettings, on_visit: OnVisit = l
     return Pairs(space, ids, exploration.distance[kept], nothing, nothing, nothing.astype(np.float64))
 
 
-def pairs_of_plan(space: StateSpace, states: Sequence[int], *, seed: int) -> Pairs:
+def make_plan_pairs(space: StateSpace, states: Sequence[int], *, seed: int) -> Pairs:
     """Pairs of the e-states of a plan: each is better than the one before it, and than its siblings.
 
     What the siblings are worth is not known; their distance is taken for that of their parent.

@@ -21,7 +21,7 @@ Choose = Callable[[GraphBatch, NDArray[np.bool_]], NDArray[np.int64]]
 _DRAWS = 20  # for each goal that is asked for
 
 
-class Drawn(NamedTuple):
+class SampledGoal(NamedTuple):
     """A goal that was drawn.
 
     Attributes:
@@ -41,7 +41,7 @@ class GoalsEnv(DomainEnv):
         on_the_way: how many of these episodes start at a random e-state of the goal's way, from 0 to 1.
     """
 
-    goals: Sequence[Drawn] = ()
+    goals: Sequence[SampledGoal] = ()
     on_the_way: float = 0.0
 
     def start(self, options: Mapping[str, Any], rng: np.random.Generator) -> tuple[Goal, int]:
@@ -52,25 +52,27 @@ class GoalsEnv(DomainEnv):
         return goal, int(rng.choice(way)) if rng.random() < self.on_the_way else self.space.initial
 
 
-def draw_goals(env: DomainEnv, count: int, seed: int, size: int | None = None) -> list[Drawn]:
+def sample_goals(env: DomainEnv, count: int, seed: int, size: int | None = None) -> list[SampledGoal]:
     """Different random goals of an environment's distribution, in random order, of up to `size` formulas.
 
     Raises:
         EpigymError: when there are fewer.
     """
     rng = np.random.default_rng(seed)
-    found: dict[Goal, Drawn] = {}
+    found: dict[Goal, SampledGoal] = {}
     for _ in range(_DRAWS * count):
         goal, plan = env.sample_goal(rng, size)
         if goal not in found:
-            found[goal] = Drawn(goal, _way(env.space, plan))
+            found[goal] = SampledGoal(goal, _way(env.space, plan))
         if len(found) == count:
             drawn = list(found.values())  # those that came last are rare
             return [drawn[index] for index in rng.permutation(count)]
     raise EpigymError(f"{_DRAWS * count} draws gave {len(found)} different goals, not {count}: ask for fewer")
 
 
-def split_goals(env: GoalsEnv, goals: int, held_out: int, larger: int, seed: int) -> tuple[list[Drawn], list[Goal]]:
+def split_goals(
+    env: GoalsEnv, goals: int, held_out: int, larger: int, seed: int
+) -> tuple[list[SampledGoal], list[Goal]]:
     """Goals to learn from and goals held out.
 
     Args:
@@ -84,9 +86,9 @@ def split_goals(env: GoalsEnv, goals: int, held_out: int, larger: int, seed: int
     Raises:
         EpigymError: when there are fewer.
     """
-    drawn = draw_goals(env, goals + held_out, seed)
+    drawn = sample_goals(env, goals + held_out, seed)
     others = [goal for goal, _ in drawn[goals:]]
-    wider = {draw.goal: draw for draw in draw_goals(env, larger, seed, env.goal_size + 1)} if larger else {}
+    wider = {draw.goal: draw for draw in sample_goals(env, larger, seed, env.goal_size + 1)} if larger else {}
     learned = wider | {draw.goal: draw for draw in drawn}
     return [draw for goal, draw in learned.items() if goal not in others], others
 

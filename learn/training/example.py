@@ -13,7 +13,7 @@ from epigym.errors import LimitError
 from epigym.io.files import write_text
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
-from learn.data.distribution import draw
+from learn.data.distribution import sample_problems
 from learn.models.scoring import open_scorer
 from learn.training.validation import search_greedily
 from search.agents.result import SearchStatus
@@ -24,7 +24,7 @@ _EXPANSIONS = 500  # for each problem
 logger = logging.getLogger(__name__)
 
 
-def sampled(domain: str, seed: int, folder: Path) -> Iterator[tuple[str, Task]]:
+def write_samples(domain: str, seed: int, folder: Path) -> Iterator[tuple[str, Task]]:
     """Sampled problems of a domain as files: those of the split `validation`, larger than those of `train`, come first.
 
     Args:
@@ -33,7 +33,9 @@ def sampled(domain: str, seed: int, folder: Path) -> Iterator[tuple[str, Task]]:
         folder: where the files are written, each when its problem is taken.
     """
     suffix = ".txt" if DOMAINS[domain].language == "mA*" else ".epddl"
-    for one in chain.from_iterable(islice(draw(domain, split, seed), _PROBLEMS) for split in ("validation", "train")):
+    for one in chain.from_iterable(
+        islice(sample_problems(domain, split, seed), _PROBLEMS) for split in ("validation", "train")
+    ):
         path = folder / f"{domain}_{one.instance}{suffix}"
         write_text(path, text_of(domain, **one.parameters))
         yield str(path), one.task

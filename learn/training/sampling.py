@@ -10,12 +10,12 @@ from rich.progress import track
 from epigym.errors import EpigymError
 from epigym.features.types import FeatureTypes
 from epigym.task.task import Task
-from learn.data.distribution import GOALS, MAX_STATES, draw
-from learn.data.pairs import Pairs, pairs_of
+from learn.data.distribution import GOALS, MAX_STATES, sample_problems
+from learn.data.pairs import Pairs, make_pairs
 from learn.training.validation import Problems
 
 
-def drawn(
+def sample_tasks(
     domains: Sequence[str],
     split: str,
     instances: int,
@@ -25,7 +25,7 @@ def drawn(
     in_sight: bool = False,
     long_goals: bool = False,
 ) -> list[Task]:
-    """The first problems of the distributions of domains, `instances` of each, see `draw`.
+    """The first problems of the distributions of domains, `instances` of each, see `sample_problems`.
 
     Raises:
         UsageError: when there is no such domain.
@@ -33,24 +33,27 @@ def drawn(
     """
     found: list[Task] = []
     for domain in track(domains, f"drawing {split} problems", transient=True):
-        problems = draw(domain, split, seed, goals, in_sight=in_sight, long_goals=long_goals)
+        problems = sample_problems(domain, split, seed, goals, in_sight=in_sight, long_goals=long_goals)
         found += [one.task for one in islice(problems, instances)]
     return found
 
 
-def validating(domains: Sequence[str], instances: int, seed: int, *, long_goals: bool = False) -> Problems:
+def sample_validation(domains: Sequence[str], instances: int, seed: int, *, long_goals: bool = False) -> Problems:
     """The problems to validate on, `instances` of each domain, with the types of their tasks."""
-    return [(task, FeatureTypes(task)) for task in drawn(domains, "validation", instances, seed, long_goals=long_goals)]
+    return [
+        (task, FeatureTypes(task))
+        for task in sample_tasks(domains, "validation", instances, seed, long_goals=long_goals)
+    ]
 
 
-def all_pairs(tasks: Sequence[Task], expansions: int, seed: int, *, in_sight: bool = False) -> list[Pairs]:
-    """The pairs of problems, without those that have none, see `pairs_of`.
+def make_all_pairs(tasks: Sequence[Task], expansions: int, seed: int, *, in_sight: bool = False) -> list[Pairs]:
+    """The pairs of problems, without those that have none, see `make_pairs`.
 
     Raises:
         EpigymError: when no problem has any.
     """
     found = [
-        pairs_of(task, expansions=expansions, max_states=MAX_STATES, seed=seed + number, in_sight=in_sight)
+        make_pairs(task, expansions=expansions, max_states=MAX_STATES, seed=seed + number, in_sight=in_sight)
         for number, task in enumerate(track(tasks, "exhausting them", transient=True))
     ]
     kept = [one for one in found if one is not None]

@@ -10,13 +10,13 @@ from typing import Any
 from epigym.errors import UsageError
 from epigym.problem import Reading, find_problems, load_problem
 from epigym.task.task import Task
-from learn.data.distribution import check_domains, draw
+from learn.data.distribution import check_domains, sample_problems
 from learn.data.files import sample_files
-from learn.data.pairs import Pairs, rollout_of
+from learn.data.pairs import Pairs, make_rollout
 from learn.data.problems import named
 from learn.data.progress import visits
 from learn.training.options import DistanceOptions, PublishedOptions, SampledOptions, SearchValidation, Training
-from learn.training.sampling import all_pairs, drawn
+from learn.training.sampling import make_all_pairs, sample_tasks
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Source:
         if isinstance(data, SampledOptions) and self.problems:
             return sample_files(self.read, instances=data.instances, validation=most, seed=seed)
         if isinstance(data, SampledOptions):
-            tasks = drawn(self.domains, "train", data.instances, seed, data.goals, in_sight=True)
+            tasks = sample_tasks(self.domains, "train", data.instances, seed, data.goals, in_sight=True)
         else:
             tasks = self.read
             if most and not self.learned_domains:
@@ -81,8 +81,8 @@ class Source:
                 check_domains(self.learned_domains)
         if not most:
             return tasks, []
-        larger = drawn(self.learned_domains, "test", most // 2, seed, long_goals=True)
-        return tasks, drawn(self.learned_domains, "validation", most - most // 2, seed, long_goals=True) + larger
+        larger = sample_tasks(self.learned_domains, "test", most // 2, seed, long_goals=True)
+        return tasks, sample_tasks(self.learned_domains, "validation", most - most // 2, seed, long_goals=True) + larger
 
     @property
     def to_validate(self) -> list[Task]:
@@ -94,7 +94,7 @@ class Source:
         """The first problem, without the others."""
         if self.read:
             return self.read[0]
-        return next(draw(self.domains[0], "train", self.settings.seed, in_sight=True)).task
+        return next(sample_problems(self.domains[0], "train", self.settings.seed, in_sight=True)).task
 
     @cached_property
     def labelled(self) -> list[Pairs]:
@@ -106,9 +106,9 @@ class Source:
         data, tasks = self.settings.data, self._tasks[0]
         if isinstance(data, PublishedOptions) and isinstance(self.settings.objective, DistanceOptions):
             return [self._explore(task) for task in tasks]
-        return all_pairs(tasks, data.expansions, self.settings.seed, in_sight=True)
+        return make_all_pairs(tasks, data.expansions, self.settings.seed, in_sight=True)
 
     def _explore(self, task: Task) -> Pairs:
         explorer = self.settings.explorer
         with visits(f"exploring {task.name}", explorer.max_visited, transient=True) as on_visit:
-            return rollout_of(task, explorer, on_visit)
+            return make_rollout(task, explorer, on_visit)

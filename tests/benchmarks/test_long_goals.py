@@ -16,7 +16,7 @@ import pytest
 import domains
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
-from learn.training.sampling import validating
+from learn.training.sampling import sample_validation
 from learn.training.validation import Scores, validate_by_search
 from search.heuristics import make_heuristic
 
@@ -33,7 +33,7 @@ HOW: dict[str, dict[str, Any]] = {
 def test_greedy_search(domain: str, lines: list[str]) -> None:
     if not all(Path(file.replace("{domain}", domain)).exists() for file in MODELS.values()):
         pytest.skip(f"python -m learn.train domain={domain} model=linear, see above")
-    goals = [validating([domain], PROBLEMS, SEED, long_goals=long_goals) for long_goals in (False, True)]
+    goals = [sample_validation([domain], PROBLEMS, SEED, long_goals=long_goals) for long_goals in (False, True)]
     lines.append(f"{domain}: {PROBLEMS} problems with short goals, {PROBLEMS} with long ones: solved, expanded")
     for label, how in HOW.items():
         short, long = (validate_by_search(problems, NODES, partial(_scores, how)) for problems in goals)

@@ -20,7 +20,7 @@ from epigym import _core
 from epigym.encoding.relational import Relational, RelationalEncoder
 from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
-from learn.data.distribution import draw
+from learn.data.distribution import sample_problems
 from tests.helpers.gine_weights import TYPES, random_weights
 from tests.oracles.gine import Network
 
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.benchmark(timer=time.process_time)
 @cache
 def batches(domain: str) -> Batches:
     found: Batches = []
-    for problem in islice(draw(domain, "validation", seed=7), PROBLEMS):
+    for problem in islice(sample_problems(domain, "validation", seed=7), PROBLEMS):
         space = StateSpace(problem.task)
         for _ in breadth_first(space):
             if len(space) >= STATES:

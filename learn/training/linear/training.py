@@ -26,10 +26,10 @@ from learn.data.pairs import Pairs
 from learn.models.base import Base
 from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation
 from learn.models.shipped import GENERAL
-from learn.training.linear.aggregation import larger, lessons
+from learn.training.linear.aggregation import make_added_pairs, sample_larger
 from learn.training.linear.fit import Loss, TrainingData, fit, observe
 from learn.training.options import LinearOptions
-from learn.training.sampling import all_pairs, drawn, validating
+from learn.training.sampling import make_all_pairs, sample_tasks, sample_validation
 from learn.training.trials import BASELINES, Trial, run_baseline, select
 from learn.training.validation import Problems, validate_by_search
 
@@ -103,7 +103,7 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> S
     choices = _choices(options)
     if not choices:
         raise UsageError("model: nothing to choose from: give levels, worlds, losses, and l2 or bases with residual_l2")
-    tasks = drawn(
+    tasks = sample_tasks(
         domains,
         "train",
         options.instances,
@@ -112,8 +112,8 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> S
         in_sight=options.in_sight,
         long_goals=options.long_goals,
     )
-    validation = validating(domains, options.validation, seed, long_goals=options.long_goals)
-    problems = all_pairs(tasks, options.expansions, seed, in_sight=options.in_sight)
+    validation = sample_validation(domains, options.validation, seed, long_goals=options.long_goals)
+    problems = make_all_pairs(tasks, options.expansions, seed, in_sight=options.in_sight)
     types = _types(problems)
     logger.info(
         "%d problems, %s e-states, %s pairs", len(problems), f"{sum(len(one.ids) for one in problems):,}",
@@ -184,9 +184,9 @@ def _aggregate(
     trials: list[LinearTrial] = []
     chosen_by = [task for task, _ in validation]
     for number in range(1, options.rounds + 1):
-        tasks = larger(domains, options.larger, seed + number, chosen_by, long_goals=options.long_goals)
+        tasks = sample_larger(domains, options.larger, seed + number, chosen_by, long_goals=options.long_goals)
         model = cast(LinearModel, best.model)
-        met = lessons(tasks, model, nodes=options.nodes, expansions=options.expansions, seed=seed)
+        met = make_added_pairs(tasks, model, nodes=options.nodes, expansions=options.expansions, seed=seed)
         more, more_types = [*problems, *met], [*types, *_types(met)]
         data = observe(more, more_types, model.representation)
         trial = _try(data, cast(Loss, best.loss), best.l2, validation, options, best.validation.score)

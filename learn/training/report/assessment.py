@@ -20,7 +20,7 @@ from epigym.errors import EpigymError
 from epigym.io.files import slug
 from epigym.problem import Reading, load_problem
 from learn.data.explorers import ExplorerSettings, NoGoalError
-from learn.data.pairs import rollout_of
+from learn.data.pairs import make_rollout
 from learn.models.runs import chosen
 from learn.models.scoring import open_scorer
 from learn.training.report.pictures import draw_predictions
@@ -60,7 +60,7 @@ def assess(
     for problem, task in zip(problems, tasks, strict=True):
         file = chosen(checkpoint, task.domain)
         try:
-            states = rollout_of(task, explorer)
+            states = make_rollout(task, explorer)
         except NoGoalError as error:
             logger.warning("%s is left out: %s", problem, error)
             continue

@@ -22,9 +22,9 @@ from epigym.space.space import StateSpace
 from epigym.task.formula import Op
 from epigym.task.task import Task
 from learn.data import distribution
-from learn.data.distribution import MAX_STATES, MIN_DISTANCE, Drawn, draw
+from learn.data.distribution import MAX_STATES, MIN_DISTANCE, SampledProblem, sample_problems
 from learn.data.explorers import ExplorerSettings, explore
-from learn.data.pairs import pairs_of
+from learn.data.pairs import make_pairs
 from search.agents import run_agent
 from search.agents.breadth_first import BreadthFirst
 from search.agents.result import SearchStatus
@@ -33,8 +33,8 @@ DOMAINS = list(domains.DOMAINS)
 
 
 @cache
-def drawn(domain: str, split: str, count: int = 4) -> tuple[Drawn, ...]:
-    return tuple(islice(draw(domain, split), count))
+def drawn(domain: str, split: str, count: int = 4) -> tuple[SampledProblem, ...]:
+    return tuple(islice(sample_problems(domain, split), count))
 
 
 def counts(task: Task) -> tuple[int, ...]:
@@ -78,11 +78,13 @@ def test_training_problems_are_exhausted_and_not_trivial(domain: str) -> None:
 
 
 def test_what_is_too_large_is_drawn_where_a_goal_is_in_sight() -> None:
-    found = list(islice(draw("blocks_world", "train", in_sight=True), 12))
+    found = list(islice(sample_problems("blocks_world", "train", in_sight=True), 12))
     large = [problem for problem in found if problem.states is None]
     several = {problem.parameters.get("tier") for problem in large}
     assert "several" in several  # who tell each other what they believe have e-states without end
-    assert "several" not in {problem.parameters.get("tier") for problem in islice(draw("blocks_world", "train"), 12)}
+    assert "several" not in {
+        problem.parameters.get("tier") for problem in islice(sample_problems("blocks_world", "train"), 12)
+    }
     for problem in large:
         result = run_agent(BreadthFirst(), StateSpace(problem.task))
         assert result.status is SearchStatus.SOLVED
@@ -128,14 +130,14 @@ def test_splits_grow(domain: str) -> None:
 
 def test_the_same_seed_draws_the_same_problems() -> None:
     def parameters(seed: int) -> list[object]:
-        return [problem.parameters for problem in islice(draw("gossip", "train", seed), 5)]
+        return [problem.parameters for problem in islice(sample_problems("gossip", "train", seed), 5)]
 
     assert parameters(3) == parameters(3)
     assert parameters(3) != parameters(4)
 
 
 def test_goals_nest_and_negate_beliefs() -> None:
-    goals = [goal for problem in islice(draw("epistemic_gossip", "train"), 20) for goal in problem.task.goal]
+    goals = [goal for problem in islice(sample_problems("epistemic_gossip", "train"), 20) for goal in problem.task.goal]
     assert any(goal.depth == 2 for goal in goals)
     assert any(goal.op is Op.NOT and goal.children[0].op is Op.BELIEVES for goal in goals)
 
@@ -159,7 +161,7 @@ def test_goals_grow_with_the_split(
         return sample_goal(*arguments, steps=steps, size=size, **options)
 
     monkeypatch.setattr(distribution, "sample_goal", record)
-    problems = list(islice(draw(domain, split, long_goals=long_goals), 10))
+    problems = list(islice(sample_problems(domain, split, long_goals=long_goals), 10))
     numbers = [int(problem.instance.removeprefix(f"{split}_")) for problem in problems]
     assert {number % 4 for number in numbers} == {0, 1, 2, 3}
     for number, problem in zip(numbers, problems, strict=True):
@@ -174,7 +176,7 @@ def test_goals_grow_with_the_split(
 
 @pytest.mark.parametrize("goals", [1, 3, 8])
 def test_as_many_goals_as_asked_for_have_the_same_parameters(goals: int) -> None:
-    problems = list(islice(draw("gossip", "train", 0, goals), 12))
+    problems = list(islice(sample_problems("gossip", "train", 0, goals), 12))
     parameters: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for problem in problems:
         number = int(problem.instance.removeprefix("train_"))
@@ -186,23 +188,23 @@ def test_as_many_goals_as_asked_for_have_the_same_parameters(goals: int) -> None
 
 
 def test_e_states_are_explored_once_for_all_goals() -> None:
-    problems = list(islice(draw("gossip", "train", 0, 20), 20))
+    problems = list(islice(sample_problems("gossip", "train", 0, 20), 20))
     settings = ExplorerSettings("exhaustive", max_visited=MAX_STATES)
     explorations = [explore(problem.task, settings) for problem in problems]
     count = len({id(found.space) for found in explorations})
     assert count <= int(problems[-1].instance.removeprefix("train_")) // 20 + 1
     assert count < len(problems) / 4
     for problem in problems:
-        assert pairs_of(problem.task, expansions=4, max_states=MAX_STATES, seed=0) is not None
+        assert make_pairs(problem.task, expansions=4, max_states=MAX_STATES, seed=0) is not None
 
 
 def test_what_cannot_be_drawn_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match=r"^unknown domain 'grapes'"):
-        next(draw("grapes", "train"))
+        next(sample_problems("grapes", "train"))
     with pytest.raises(UsageError, match=r"^unknown split 'tran': did you mean 'train'\?"):
-        next(draw("grapevine", "tran"))
+        next(sample_problems("grapevine", "tran"))
     known = domains.DOMAINS["grapevine"]
     small = replace(known, ranges={**known.ranges, "train": ({"agents": (5,), "rooms": (3,)},)})
     monkeypatch.setattr(domains, "DOMAINS", {**domains.DOMAINS, "grapevine": small})
     with pytest.raises(EpigymError, match=r"^grapevine: none of 400 problems .*; change its ranges$"):
-        next(draw("grapevine", "train"))
+        next(sample_problems("grapevine", "train"))

@@ -18,7 +18,7 @@ from epigym.task.task import Task
 from learn.data.distribution import MIN_DISTANCE
 from learn.data.explorers import ExplorerSettings, explore
 from learn.data.files import GoalLanguage, sample_files, split_by_size
-from learn.data.pairs import pairs_of
+from learn.data.pairs import make_pairs
 from search.agents import run_agent
 from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits
@@ -68,7 +68,7 @@ def test_what_is_learned_from_has_pairs_with_the_distance_of_a_shortest_plan(fol
     given = {task.name for task in tasks}
     assert sum(task.name in given for task in learned) == len(tasks) - 1
     for task in learned:
-        pairs = pairs_of(task, expansions=20, max_states=20_000, seed=0, in_sight=True)
+        pairs = make_pairs(task, expansions=20, max_states=20_000, seed=0, in_sight=True)
         assert pairs is not None
         distance = int(pairs.distance[pairs.ids == pairs.space.initial][0])
         assert distance == shortest(task)
@@ -138,7 +138,7 @@ def test_of_what_is_too_large_the_goals_are_in_sight(folder: Path, pattern: str)
     partial = 0
     for task in learned:
         partial += not explore(task, ExplorerSettings("exhaustive", max_visited=most)).complete
-        pairs = pairs_of(task, expansions=20, max_states=most, seed=0, in_sight=True)
+        pairs = make_pairs(task, expansions=20, max_states=most, seed=0, in_sight=True)
         assert pairs is not None
         assert pairs.distance[pairs.ids == pairs.space.initial].tolist() == [shortest(task)]
     assert partial >= 4

@@ -17,7 +17,7 @@ from epigym.task.formula import fluent
 from epigym.task.task import Task
 from learn.data.explorers import ExplorerSettings, NoGoalError, explore, keep
 from learn.data.labels import UNREACHABLE
-from learn.data.pairs import Pairs, pairs_of, pairs_of_plan, rollout_of
+from learn.data.pairs import Pairs, make_pairs, make_plan_pairs, make_rollout
 from learn.training.linear.aggregation import states_along
 from search.agents import make_agent, run_agent
 from search.heuristics import make_heuristic
@@ -36,7 +36,7 @@ MOST = 100_000
 
 @cache
 def made(problem: str, expansions: int = 20, seed: int = 0) -> Pairs:
-    found = pairs_of(load_problem(problem), expansions=expansions, max_states=MOST, seed=seed)
+    found = make_pairs(load_problem(problem), expansions=expansions, max_states=MOST, seed=seed)
     assert found is not None
     return found
 
@@ -96,7 +96,7 @@ def test_of_what_is_too_large_that_has_a_goal_in_sight_the_order_is_exact(proble
     whole = explore(task, ExplorerSettings("exhaustive", max_visited=MOST))
     seen = explore(task, ExplorerSettings("exhaustive", max_visited=most))
     assert not seen.complete
-    pairs = pairs_of(task, expansions=MOST, max_states=most, seed=0, in_sight=True)
+    pairs = make_pairs(task, expansions=MOST, max_states=most, seed=0, in_sight=True)
     assert pairs is not None
     fresh = StateSpace(task)
     ids = [fresh.intern(pairs.space.model(state).state) for state in pairs.ids.tolist()]
@@ -118,8 +118,8 @@ def test_of_what_is_too_large_that_has_a_goal_in_sight_the_order_is_exact(proble
 
 def test_what_has_no_goal_in_sight_has_no_pairs() -> None:
     task = load_problem("gossip")
-    assert pairs_of(task, expansions=5, max_states=40, seed=0, in_sight=True) is None
-    assert pairs_of(task, expansions=5, max_states=64, seed=0) is not None
+    assert make_pairs(task, expansions=5, max_states=40, seed=0, in_sight=True) is None
+    assert make_pairs(task, expansions=5, max_states=64, seed=0) is not None
 
 
 def test_dead_ends_are_among_what_is_worse() -> None:
@@ -167,7 +167,7 @@ def test_another_goal_of_what_was_exhausted_gives_the_pairs_that_a_new_explorati
 
     other = replace(second, actions=tuple(replace(action, name=f"{action.name}_") for action in second.actions))
     tasks = (first, second, replace(other, structure=None))
-    _, known, new = (pairs_of(task, expansions=20, max_states=MOST, seed=0) for task in tasks)
+    _, known, new = (make_pairs(task, expansions=20, max_states=MOST, seed=0) for task in tasks)
     assert known is not None
     assert new is not None
     for name in ("ids", "distance", "better", "worse", "weight"):
@@ -185,7 +185,7 @@ def test_the_number_of_expansions_is_bounded(most: int) -> None:
 
 def test_what_is_drawn_depends_on_the_seed_alone() -> None:
     def arrays(seed: int) -> list[list[float]]:
-        pairs = pairs_of(load_problem("gossip"), expansions=6, max_states=MOST, seed=seed)
+        pairs = make_pairs(load_problem("gossip"), expansions=6, max_states=MOST, seed=seed)
         assert pairs is not None
         return [getattr(pairs, name).tolist() for name in ("ids", "distance", "better", "worse", "weight")]
 
@@ -195,16 +195,16 @@ def test_what_is_drawn_depends_on_the_seed_alone() -> None:
 
 def test_what_is_too_large_or_leaves_nothing_to_choose_is_no_problem_to_learn_from() -> None:
     gossip = load_problem("gossip")  # of 64 e-states
-    assert pairs_of(gossip, expansions=5, max_states=64, seed=0) is not None
-    assert pairs_of(gossip, expansions=5, max_states=63, seed=0) is None
-    assert pairs_of(hopeless(), expansions=5, max_states=MOST, seed=0) is None
-    assert pairs_of(trivial(), expansions=0, max_states=MOST, seed=0) is None
+    assert make_pairs(gossip, expansions=5, max_states=64, seed=0) is not None
+    assert make_pairs(gossip, expansions=5, max_states=63, seed=0) is None
+    assert make_pairs(hopeless(), expansions=5, max_states=MOST, seed=0) is None
+    assert make_pairs(trivial(), expansions=0, max_states=MOST, seed=0) is None
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_coin_by_hand(seed: int) -> None:
     """There is one way to the goal: lift, look, shout; until then everything else leaves things as they are."""
-    pairs = pairs_of(coin(), expansions=10, max_states=MOST, seed=seed)
+    pairs = make_pairs(coin(), expansions=10, max_states=MOST, seed=seed)
     assert pairs is not None
     states = [0]
     for action in range(3):
@@ -223,7 +223,7 @@ def test_a_plan_is_preferred_to_what_it_leaves_aside() -> None:
     assert plan is not None
     path, steps = states_along(space, plan), len(plan)
     assert steps > 2
-    pairs = pairs_of_plan(space, path, seed=0)
+    pairs = make_plan_pairs(space, path, seed=0)
     groups = list(expansions_of(pairs, steps))
     distance = dict(zip(pairs.ids.tolist(), pairs.distance.tolist(), strict=True))
     for number, (state, group) in enumerate(groups):
@@ -252,7 +252,7 @@ def test_a_rollout_has_the_labels_of_its_exploration(problem: str, forbid: bool,
     settings = ExplorerSettings(name, max_visited=150, max_kept=60, seed=1, consistent_beliefs=forbid)
     exploration = explore(task, settings)
     places = keep(exploration, settings)
-    found = rollout_of(task, settings)
+    found = make_rollout(task, settings)
     assert found.distance.tolist() == exploration.distance[places].tolist()
     assert problem or found.distance.tolist() == ([1, 0] if forbid else [1, 0, 0])
     assert found.space.task == task
@@ -271,14 +271,14 @@ def test_a_rollout_has_the_labels_of_its_exploration(problem: str, forbid: bool,
 
 
 def test_a_rollout_forbids_what_its_source_forbids() -> None:
-    found = rollout_of(StateSpace(flipped(), consistent_beliefs=True), ExplorerSettings("exhaustive"))
+    found = make_rollout(StateSpace(flipped(), consistent_beliefs=True), ExplorerSettings("exhaustive"))
     assert found.space.consistent_beliefs
     assert len(found.ids) == 2
 
 
 def test_a_rollout_reports_visits_and_needs_a_goal() -> None:
     visits: list[int] = []
-    rollout_of(coin(), ExplorerSettings("dfs"), visits.append)
+    make_rollout(coin(), ExplorerSettings("dfs"), visits.append)
     assert visits == [1, 2, 3, 4]
     with pytest.raises(NoGoalError, match="no goal of"):
-        rollout_of(hopeless(), ExplorerSettings("exhaustive"))
+        make_rollout(hopeless(), ExplorerSettings("exhaustive"))

@@ -14,7 +14,7 @@ from domains.instances import SAMPLED, counts
 from domains.suites import suite
 from epigym.errors import UsageError
 from epigym.problem import domain_problem
-from learn.data.distribution import COLUMNS, draw
+from learn.data.distribution import COLUMNS, sample_problems
 from learn.sample import Sample, sample
 from tests.helpers.commands import compose
 
@@ -30,7 +30,7 @@ def test_problems_and_their_sizes_are_listed(tmp_path: Path) -> None:
     listed = rows(tmp_path / "problems.csv")
     assert list(listed[0]) == list(COLUMNS)
     assert [row["instance"].split("_")[0] for row in listed] == ["train"] * 5 + ["validation"] * 5 + ["test"] * 5
-    for row, problem in zip(listed, islice(draw(domain, "train", 3), 5), strict=False):
+    for row, problem in zip(listed, islice(sample_problems(domain, "train", 3), 5), strict=False):
         task = domain_problem(domain, **json.loads(row["parameters"]))
         assert (task.initial, task.actions, task.goal) == (
             problem.task.initial, problem.task.actions, problem.task.goal,
@@ -65,7 +65,7 @@ def test_the_suite_has_twenty_problems_of_each_domain() -> None:
 @pytest.mark.parametrize("domain", ["cloud_scheduling", "epistemic_gossip", "search_and_rescue"])
 def test_the_suite_is_what_is_drawn(domain: str) -> None:
     frozen = [row for row in rows(SAMPLED) if row["domain"] == domain]
-    for row, problem in zip(frozen, islice(draw(domain, "test"), 6), strict=False):
+    for row, problem in zip(frozen, islice(sample_problems(domain, "test"), 6), strict=False):
         assert row == {name: str(value) for name, value in problem.row().items()}
         task = domain_problem(f"{domain}/{row['instance']}")
         assert (task.initial, task.goal) == (problem.task.initial, problem.task.goal)

@@ -9,7 +9,7 @@ import pytest
 
 from epigym.problem import Reading
 from learn.data.explorers import ExplorerSettings
-from learn.data.pairs import rollout_of
+from learn.data.pairs import make_rollout
 from learn.models.base import Base, BaseHeuristic
 from learn.models.calibration import Calibration
 from learn.models.checkpoints import write
@@ -28,7 +28,7 @@ def test_values_are_calibrated_to_steps(encoding: str, base: Base, steps: Calibr
     trained.network.start_at(0.5)  # type: ignore[operator]
     write(content_of(trained, SMALL), tmp_path / "own.ckpt")
     [row] = assess([PROBLEM], Reading(), EXPLORER, str(tmp_path / "own.ckpt"), tmp_path)
-    states = rollout_of(PROBLEM, EXPLORER)
+    states = make_rollout(PROBLEM, EXPLORER)
     predicted = steps(0.5 + BaseHeuristic(states.space, base)(states.ids))
     assert row["MAE"] == pytest.approx(np.abs(predicted - states.distance).mean(), rel=1e-5)
     assert (row["problem"], row["samples"], row["steps"]) == (PROBLEM, len(states.ids), states.distance.max())

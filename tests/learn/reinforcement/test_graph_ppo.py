@@ -22,7 +22,7 @@ from epigym.task.formula import and_
 from learn.graph_ppo import GraphPpo
 from learn.graph_ppo import train as command
 from learn.reinforcement.goal_reaching import summary
-from learn.reinforcement.goals import GoalsEnv, draw_goals, play, shortest, split_goals
+from learn.reinforcement.goals import GoalsEnv, play, sample_goals, shortest, split_goals
 from learn.reinforcement.graph_ppo import GraphPolicy, Hyperparameters, advantages, masked, train
 from learn.training.seeds import over_seeds
 from tests.helpers.commands import compose
@@ -121,7 +121,7 @@ def test_the_network_tells_goals_and_order_of_graphs_apart() -> None:
     torch.manual_seed(0)
     policy = GraphPolicy(len(env.action_names), len(env.task.agents), size=16)
     envs = EpistemicVectorEnv(env, 2)
-    goals = [goal for goal, _ in draw_goals(env, 6, seed=0)]
+    goals = [goal for goal, _ in sample_goals(env, 6, seed=0)]
     with torch.no_grad():
         found = []
         for goal in goals:
@@ -149,21 +149,21 @@ def test_the_network_does_not_see_how_formulas_are_numbered() -> None:
 
 def test_drawn_goals_are_different_reachable_and_follow_from_the_seed() -> None:
     env = coin(goal_steps=3)
-    drawn = draw_goals(env, 12, seed=4)
+    drawn = sample_goals(env, 12, seed=4)
     goals = [goal for goal, _ in drawn]
     assert len(set(goals)) == 12
-    assert drawn == draw_goals(coin(goal_steps=3), 12, seed=4) != draw_goals(env, 12, seed=5)
+    assert drawn == sample_goals(coin(goal_steps=3), 12, seed=4) != sample_goals(env, 12, seed=5)
     lengths = shortest(env.space, goals)
     assert lengths.min() >= 1
     assert lengths.max() <= 3
     with pytest.raises(EpigymError, match="different goals, not 100: ask for fewer"):
-        draw_goals(coin(goal_steps=1, goal_size=1), 100, seed=0)
+        sample_goals(coin(goal_steps=1, goal_size=1), 100, seed=0)
 
 
 def test_goals_held_out_are_as_rare_as_those_to_learn_from() -> None:
     env, rng = coin(), np.random.default_rng(0)
     often = env.goal_option("looking_b", rng)  # what one action reaches, and so one of the first drawn
-    drawn = [[goal for goal, _ in draw_goals(env, 12, seed)] for seed in range(40)]
+    drawn = [[goal for goal, _ in sample_goals(env, 12, seed)] for seed in range(40)]
     places = [goals.index(often) for goals in drawn if often in goals]
     assert min(places) < 3 < 8 < max(places)
 
@@ -183,7 +183,7 @@ def test_no_goal_held_out_is_learned_from() -> None:
 
 def test_the_way_to_a_goal_is_a_walk_that_stops_before_it() -> None:
     env = coin()
-    for goal, way in draw_goals(env, 10, seed=0):
+    for goal, way in sample_goals(env, 10, seed=0):
         assert way[0] == env.space.initial
         for state, following in pairwise(way):
             assert following in env.space.expand([state]).target
@@ -194,7 +194,7 @@ def test_the_way_to_a_goal_is_a_walk_that_stops_before_it() -> None:
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 def test_episodes_have_goals_of_the_list_and_start_on_the_way_to_them(share: float) -> None:
     env = coin(agents=3)
-    env.goals, env.on_the_way = draw_goals(env, 20, seed=0), share
+    env.goals, env.on_the_way = sample_goals(env, 20, seed=0), share
     ways = dict(env.goals)
     envs = vector(env, 256)
     envs.reset(seed=0)

@@ -14,7 +14,7 @@ from epigym.errors import EpigymError
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from learn.data.explorers import ExplorerSettings
-from learn.data.pairs import Pairs, rollout_of
+from learn.data.pairs import Pairs, make_rollout
 from learn.models.calibration import Calibration
 from learn.training.report import assessment
 from tests.helpers.commands import compose
@@ -26,7 +26,7 @@ UNSOLVABLE = "selective_communication/10_8_pl_9"
 @pytest.fixture(scope="module")
 def explored() -> Pairs:
     """All e-states of a problem, with their distances."""
-    return rollout_of(load_problem(PROBLEM), ExplorerSettings("exhaustive"))
+    return make_rollout(load_problem(PROBLEM), ExplorerSettings("exhaustive"))
 
 
 @pytest.fixture

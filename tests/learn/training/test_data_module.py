@@ -17,7 +17,7 @@ from epigym.errors import EpigymError
 from epigym.problem import load_problem
 from epigym.space import ragged
 from learn.data.explorers import ExplorerSettings
-from learn.data.pairs import Pairs, pairs_of, rollout_of
+from learn.data.pairs import Pairs, make_pairs, make_rollout
 from learn.models.base import BaseHeuristic
 from learn.training.data_module import (
     MIN_STRATUM,
@@ -92,14 +92,14 @@ def test_balance_keeps_at_least_one_of_every_class(share: float) -> None:
 def explored() -> list[Pairs]:
     """Two problems with all their e-states."""
     names = (PROBLEM, "collaboration_communication/2_2_3_pl_4")
-    return [rollout_of(load_problem(name), ExplorerSettings("exhaustive")) for name in names]
+    return [make_rollout(load_problem(name), ExplorerSettings("exhaustive")) for name in names]
 
 
 @pytest.fixture(scope="module")
 def paired() -> list[Pairs]:
     """Two problems with pairs, more than in one run."""
     names = (PROBLEM, "collaboration_communication/2_2_3_pl_4")
-    found = [pairs_of(load_problem(name), expansions=20, max_states=1000, seed=1) for name in names]
+    found = [make_pairs(load_problem(name), expansions=20, max_states=1000, seed=1) for name in names]
     return [one for one in found if one is not None]
 
 

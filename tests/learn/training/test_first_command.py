@@ -20,9 +20,9 @@ from epigym.problem import load_problem
 from learn.models.checkpoints import load, read_all
 from learn.models.gine.scorer import make_scorer
 from learn.train import Train
-from learn.training.example import sampled
+from learn.training.example import write_samples
 from learn.training.options import ModelOptions, SampledOptions, given
-from learn.training.sampling import drawn
+from learn.training.sampling import sample_tasks
 from learn.training.validation import validate_by_search
 from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, Fit
@@ -87,7 +87,7 @@ def test_it_ends_with_a_command_that_solves_a_larger_problem(tmp_path: Path, enc
     assert record["stopped"] == f"epoch limit: 3 epochs, {read_all(path.with_name('last.ckpt'))['global_step']} steps"
     best, trained = read_all(path), load(path)
     assert best["global_step"] == metrics["step"] + 1
-    tasks = drawn(["grapevine"], "validation", 2, 42, long_goals=True) + drawn(
+    tasks = sample_tasks(["grapevine"], "validation", 2, 42, long_goals=True) + sample_tasks(
         ["grapevine"], "test", 1, 42, long_goals=True
     )
     problems = [(task, FeatureTypes(task)) for task in tasks]
@@ -150,7 +150,7 @@ def test_what_is_named_is_learned_from_and_searched(
 
 @pytest.mark.parametrize("domain", ["grapevine", "blocks_world"])  # in mA*, in EPDDL
 def test_sampled_problems_are_files(tmp_path: Path, domain: str) -> None:
-    path, task = next(sampled(domain, 3, tmp_path))
+    path, task = next(write_samples(domain, 3, tmp_path))
     written = load_problem(path)
     assert task.instance.startswith("validation_")
     assert (written.fluents, written.agents, written.goal) == (task.fluents, task.agents, task.goal)

@@ -21,7 +21,7 @@ from epigym.problem import domain_problem
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn import train as command
-from learn.data.distribution import draw
+from learn.data.distribution import sample_problems
 from learn.models.linear.model import LinearModel, LinearScorer, Representation, read_model
 from learn.training import sampling
 from learn.training.linear import training
@@ -111,7 +111,7 @@ def decided(task: Task, scores: str | LinearModel) -> tuple[bool, int]:
 
 
 def test_what_is_said_of_the_search_is_what_the_agent_hfs_does(chosen: Selection) -> None:
-    validation = [drawn.task for drawn in islice(draw(DOMAIN, "validation", 1), TINY.validation)]
+    validation = [drawn.task for drawn in islice(sample_problems(DOMAIN, "validation", 1), TINY.validation)]
     for heuristic, said in (*chosen.model.card["beside"].items(), (chosen.model, chosen.model.card["validation"])):
         ends = [decided(task, heuristic) for task in validation]
         assert said["problems"] == len(validation)
@@ -132,7 +132,7 @@ def test_the_card_says_how_it_was_made(chosen: Selection) -> None:
     assert 0 < card["states"] <= card["pairs"] * 2
     assert json.loads(json.dumps(card)) == card
     assert model.domain == DOMAIN
-    tasks = [drawn.task for drawn in islice(draw(DOMAIN, "train", 1), TINY.instances)]
+    tasks = [drawn.task for drawn in islice(sample_problems(DOMAIN, "train", 1), TINY.instances)]
     assert model.schema == frozenset[int]().union(*(FeatureTypes(task).schema for task in tasks))
 
 
@@ -160,7 +160,7 @@ def test_equal_seeds_give_equal_models() -> None:
 def test_a_model_of_several_domains_is_general() -> None:
     names = ["epistemic_gossip", "gossip"]
     model = train_linear(names, LEAST, 0).model
-    tasks = [drawn.task for name in names for drawn in islice(draw(name, "train", 0), 2)]
+    tasks = [drawn.task for name in names for drawn in islice(sample_problems(name, "train", 0), 2)]
     assert model.domain == "general"
     assert model.schema == frozenset[int]().union(*(FeatureTypes(task).schema for task in tasks))
     assert (model.card["domains"], model.card["problems"]) == (names, 4)
@@ -201,7 +201,7 @@ def test_nothing_to_learn_from_or_to_choose_is_one_line(monkeypatch: pytest.Monk
         train_linear([DOMAIN], replace(TINY, levels=[]), 0)
     with pytest.raises(UsageError, match=r"^unknown domain 'grapes'"):
         train_linear(["grapes"], TINY, 0)
-    monkeypatch.setattr(sampling, "pairs_of", lambda task, **options: None)
+    monkeypatch.setattr(sampling, "make_pairs", lambda task, **options: None)
     message = r"^nothing to learn from in 2 problems of epistemic_gossip: sample more$"
     with pytest.raises(EpigymError, match=message):
         train_linear(["epistemic_gossip"], LEAST, 0)

@@ -283,7 +283,7 @@ def test_what_a_training_does_not_take_shows_before_anything_is_explored(
     def explored(*_: Any, **__: Any) -> None:
         raise AssertionError("explored")
 
-    for name in ("drawn", "all_pairs", "rollout_of", "sample_files"):
+    for name in ("sample_tasks", "make_all_pairs", "make_rollout", "sample_files"):
         monkeypatch.setattr(sources, name, explored)
     with pytest.raises(EpigymError, match=message) as refused:
         train(chosen, Source(chosen, chosen.domain, chosen.problem, chosen.reading))

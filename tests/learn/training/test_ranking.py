@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from epigym.features.types import FeatureTypes
 from epigym.problem import load_problem
 from learn.data.labels import UNREACHABLE
-from learn.data.pairs import Pairs, pairs_of
+from learn.data.pairs import Pairs, make_pairs
 from learn.models.base import Base
 from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation
 from learn.training.linear import fit as ranking
@@ -197,7 +197,7 @@ PROBLEMS = ("collaboration_communication/2_2_3_pl_6", "gossip", "selective_commu
 
 
 def observed(representation: Representation, problems: tuple[str, ...] = PROBLEMS) -> tuple[TrainingData, list[Pairs]]:
-    found = [pairs_of(load_problem(name), expansions=4, max_states=1000, seed=0) for name in problems]
+    found = [make_pairs(load_problem(name), expansions=4, max_states=1000, seed=0) for name in problems]
     pairs = [one for one in found if one is not None]
     assert len(pairs) == len(problems)
     return observe(pairs, [FeatureTypes(one.space.task) for one in pairs], representation), pairs

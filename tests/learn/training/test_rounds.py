@@ -13,13 +13,13 @@ import pytest
 from epigym.features.types import FeatureTypes
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
-from learn.data.distribution import MAX_STATES, Drawn, draw
-from learn.data.pairs import pairs_of
+from learn.data.distribution import MAX_STATES, SampledProblem, sample_problems
+from learn.data.pairs import make_pairs
 from learn.models.linear.model import LinearModel, LinearScorer
 from learn.training import sampling
 from learn.training.linear import fit as fitting
 from learn.training.linear import training
-from learn.training.linear.aggregation import larger, lessons
+from learn.training.linear.aggregation import make_added_pairs, sample_larger
 from learn.training.linear.fit import TrainingData
 from learn.training.linear.training import Selection, train_linear
 from learn.training.options import LinearOptions
@@ -60,9 +60,9 @@ def test_rounds_go_on_while_they_gain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_larger_problems_are_others_than_those_to_validate_on() -> None:
-    validation = [one.task for one in islice(draw(DOMAIN, "validation", 7), 3)]
-    assert larger([DOMAIN], 3, 7, validation) == []
-    others = larger([DOMAIN], 3, 8, validation)
+    validation = [one.task for one in islice(sample_problems(DOMAIN, "validation", 7), 3)]
+    assert sample_larger([DOMAIN], 3, 7, validation) == []
+    others = sample_larger([DOMAIN], 3, 8, validation)
     assert len(others) == 3
     assert {signature(task) for task in others}.isdisjoint(map(signature, validation))
 
@@ -71,11 +71,11 @@ def test_larger_problems_have_long_goals_where_these_are_learned_from(monkeypatc
     """So have those to learn from and to validate on."""
     asked: list[tuple[str, bool]] = []
 
-    def record(domain: str, split: str, *arguments: Any, long_goals: bool, **options: Any) -> Iterator[Drawn]:
+    def record(domain: str, split: str, *arguments: Any, long_goals: bool, **options: Any) -> Iterator[SampledProblem]:
         asked.append((split, long_goals))
-        return draw(domain, split, *arguments, long_goals=long_goals, **options)
+        return sample_problems(domain, split, *arguments, long_goals=long_goals, **options)
 
-    monkeypatch.setattr(sampling, "draw", record)
+    monkeypatch.setattr(sampling, "sample_problems", record)
     for long_goals in (False, True):
         chosen = train_linear([DOMAIN], replace(LEAST, rounds=1, long_goals=long_goals), 0)
         assert asked == [(split, long_goals) for split in ("train", "validation", "validation")]
@@ -85,12 +85,12 @@ def test_larger_problems_have_long_goals_where_these_are_learned_from(monkeypatc
 
 def test_what_can_be_exhausted_is_labelled_exactly_and_of_the_rest_the_plan_is_learned() -> None:
     model = plain().model
-    small, large = next(draw(DOMAIN, "train", 5)).task, next(draw(DOMAIN, "validation", 5)).task
-    exact, planned = lessons([small, large], model, nodes=1000, expansions=5, seed=3)
-    expected = pairs_of(small, expansions=5, max_states=MAX_STATES, seed=3)
+    small, large = next(sample_problems(DOMAIN, "train", 5)).task, next(sample_problems(DOMAIN, "validation", 5)).task
+    exact, planned = make_added_pairs([small, large], model, nodes=1000, expansions=5, seed=3)
+    expected = make_pairs(small, expansions=5, max_states=MAX_STATES, seed=3)
     assert expected is not None
     assert (exact.ids.tolist(), exact.distance.tolist()) == (expected.ids.tolist(), expected.distance.tolist())
-    assert pairs_of(large, expansions=5, max_states=MAX_STATES, seed=4) is None
+    assert make_pairs(large, expansions=5, max_states=MAX_STATES, seed=4) is None
     space = StateSpace(large)
     plan = search_greedily(space, LinearScorer(space, model, FeatureTypes(large)).score, 1000).plan
     assert plan
@@ -101,5 +101,5 @@ def test_what_can_be_exhausted_is_labelled_exactly_and_of_the_rest_the_plan_is_l
 
 
 def test_what_is_not_solved_teaches_nothing() -> None:
-    large = next(draw(DOMAIN, "validation", 5)).task
-    assert lessons([large], plain().model, nodes=1, expansions=5, seed=0) == []
+    large = next(sample_problems(DOMAIN, "validation", 5)).task
+    assert make_added_pairs([large], plain().model, nodes=1, expansions=5, seed=0) == []

@@ -15,7 +15,7 @@ import domains
 from epigym.errors import EpigymError, UsageError
 from epigym.task.task import Task
 from learn.data import distribution
-from learn.data.distribution import GOALS, draw
+from learn.data.distribution import GOALS, sample_problems
 from learn.data.labels import UNREACHABLE
 from learn.train import Train, train
 from learn.training import sources
@@ -40,7 +40,7 @@ def names_of(tasks: Sequence[Task]) -> list[str]:
 def test_sampled_problems_are_those_of_the_domains(tmp_path: Path) -> None:
     """Of each so many, with the seed of the training; those that validate have long goals, half are larger."""
     source = source_of(tmp_path, *FEW, "data.goals=2", "seed=5")
-    expected = [one.task for name in NAMES for one in islice(draw(name, "train", 5, 2, in_sight=True), 3)]
+    expected = [one.task for name in NAMES for one in islice(sample_problems(name, "train", 5, 2, in_sight=True), 3)]
     labelled = source.labelled
     assert names_of([pairs.space.task for pairs in labelled]) == names_of(expected)
     assert [pairs.space.task.goal for pairs in labelled] == [task.goal for task in expected]
@@ -48,7 +48,7 @@ def test_sampled_problems_are_those_of_the_domains(tmp_path: Path) -> None:
         one.task
         for split in ("validation", "test")
         for name in NAMES
-        for one in islice(draw(name, split, 5, long_goals=True), 1)
+        for one in islice(sample_problems(name, split, 5, long_goals=True), 1)
     ]
     assert names_of(source.to_validate) == names_of(validating)
     assert source.first.name == expected[0].name
@@ -79,7 +79,8 @@ def test_published_problems_are_explored_for_distances_and_compared_for_an_order
     source = source_of(tmp_path, *chosen, "validation.problems=2")
     assert (source.names, source.learned_domains) == ([PROBLEM], ["collaboration_communication"])
     validating = [
-        next(draw("collaboration_communication", split, 42, long_goals=True)).task for split in ("validation", "test")
+        next(sample_problems("collaboration_communication", split, 42, long_goals=True)).task
+        for split in ("validation", "test")
     ]
     assert names_of(source.to_validate) == names_of(validating)
 
@@ -132,7 +133,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
         calls.append(Asked(names, split, instances, seed, goals))
         raise InterruptedError
 
-    monkeypatch.setattr(sources, "drawn", record)
+    monkeypatch.setattr(sources, "sample_tasks", record)
     return calls
 
 

@@ -32,7 +32,7 @@ from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
 from learn.assess import Assess
 from learn.data.explorers import ExplorerSettings
-from learn.data.pairs import rollout_of
+from learn.data.pairs import make_rollout
 from learn.data.problems import named
 from learn.models.base import BaseHeuristic, correct
 from learn.models.checkpoints import load, read
@@ -122,7 +122,7 @@ def test_any_two_choices_are_trained_together() -> None:
 @pytest.mark.parametrize("encoding", ["hash", "relational"])
 def test_an_untrained_network_is_worth_its_base(fit: Fit, tmp_path: Path, encoding: str, base: str) -> None:
     """A learning rate of 0 is the control; with another one the value is the base and a correction."""
-    states = rollout_of(load_problem(SMALL), ExplorerSettings("exhaustive"))
+    states = make_rollout(load_problem(SMALL), ExplorerSettings("exhaustive"))
     space, ids = states.space, states.ids
     costs = BaseHeuristic(space, base)(ids)  # type: ignore[arg-type]
     assert len(np.unique(costs)) > 1
@@ -166,7 +166,7 @@ def test_a_run_leaves_everything_in_its_folder(fit: Fit, tmp_path: Path) -> None
     assert min(float(row["val/loss"]) for row in rows) == pytest.approx(metrics["val/loss"])
     names = {"train/loss", "val/loss", "val/mae", "val/rmse", "val/r2", "val/within_half"}
     assert rows[0].keys() >= names
-    kept = len(rollout_of(load_problem(PROBLEM), ExplorerSettings("dfs")).ids)
+    kept = len(make_rollout(load_problem(PROBLEM), ExplorerSettings("dfs")).ids)
     assert 0 < metrics["val/samples"] < metrics["train/samples"] <= kept - metrics["val/samples"]
     assert 0 < metrics["train/waiting_share"] < 1
 
@@ -187,7 +187,7 @@ def test_a_run_that_is_validated_by_search_leaves_its_curve(fit: Fit, tmp_path: 
 def test_training_fits_better_than_any_constant(fit: Fit, tmp_path: Path) -> None:
     fit(*PAPER, "trainer.max_epochs=40", "data.batch_size=32", "model.network.dropout=0.0", "explorer=exhaustive")
     history = rows_of(tmp_path / "run")
-    distance = rollout_of(load_problem(PROBLEM), ExplorerSettings("exhaustive")).distance
+    distance = make_rollout(load_problem(PROBLEM), ExplorerSettings("exhaustive")).distance
     constant = np.var(distance) / 50**2
     assert history[-1]["train/loss"] < 0.8 * constant < history[0]["train/loss"]
     assert history[0]["train/loss"] < 2 * constant  # outputs start where the distances are

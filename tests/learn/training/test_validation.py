@@ -14,7 +14,7 @@ from epigym.errors import EpigymError
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from epigym.task.formula import split_goal
-from learn.data.distribution import draw
+from learn.data.distribution import sample_problems
 from learn.training.validation import Problems, Scores, validate_by_search
 from search.heuristics import make_heuristic
 from tests.helpers.tasks import coin
@@ -44,7 +44,7 @@ def h_add(space: StateSpace, types: FeatureTypes) -> Scores:
 
 @cache
 def problems_of(domain: str) -> Problems:
-    return [(one.task, FeatureTypes(one.task)) for one in islice(draw(domain, "validation", 3), 4)]
+    return [(one.task, FeatureTypes(one.task)) for one in islice(sample_problems(domain, "validation", 3), 4)]
 
 
 # Recorded from a best-first search of its own, which the search agent replaced.

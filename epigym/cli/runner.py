@@ -26,6 +26,7 @@ from omegaconf.errors import ConfigTypeError, OmegaConfBaseException
 
 from epigym.cli.codes import ExitCode, fail, warning
 from epigym.cli.help import format_help
+from epigym.cli.options import add_options
 from epigym.cli.settings import Settings, read
 from epigym.cli.words import hydra_words
 from epigym.config.packages import PLACE, check_place, extras, missing
@@ -92,7 +93,9 @@ def _read(arguments: list[str], settings: type[Any]) -> list[str]:
     if SLURM in arguments and _has_plugin("submitit") and shutil.which("sbatch") is None:
         raise UsageError(f"{SLURM}: there is no sbatch: start it on a machine that can submit, or give {LOCAL}")
     options = [one for one in arguments if all(one is not word for word in known.overrides)]
-    return options + hydra_words(known.overrides, settings, is_sweep=known.multirun)
+    words = hydra_words(known.overrides, settings, is_sweep=known.multirun)
+    add_options(words)
+    return options + words
 
 
 def _has_plugin(launcher: str) -> bool:

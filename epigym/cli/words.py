@@ -24,7 +24,8 @@ def hydra_words(words: Sequence[str], settings: type[Settings], *, is_sweep: boo
 
     Args:
         words: of the command line. One without `=` is the problem, or one of several where the setting is a list; a
-            name that is no setting is a parameter of the domain, for commands that have these.
+            name that is no setting is a parameter of the domain, for commands that have these. Settings of a class that
+            `heuristic._target_=module.Class` names need no plus before `heuristic.`.
         settings: of the command.
         is_sweep: whether the command runs once for each of `name=value,value`, where a list needs its brackets.
 
@@ -34,6 +35,8 @@ def hydra_words(words: Sequence[str], settings: type[Settings], *, is_sweep: boo
     hints = hints_of(cast(Any, settings))
     bare = [word for word in words if "=" not in word and not word.startswith("~")]
     found = [_rewritten(word, hints, is_sweep) for word in words if word not in bare]
+    own = tuple(word.partition("_target_=")[0].lstrip("+") for word in found if "._target_=" in word)
+    found = [f"++{word}" if word.startswith(own) else word for word in found]
     if bare:
         name = next((name for name in _BARE if name in hints and get_origin(hints[name]) is not dict), None)
         if name is None or (len(bare) > 1 and not _takes_list(hints[name])):

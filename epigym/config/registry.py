@@ -5,14 +5,38 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+import yaml
+
+from epigym.config.packages import PLACE
 from epigym.config.targets import find
 from epigym.config.values import convert
 from epigym.errors import UsageError
 from epigym.names import unknown
 
 _NO_SETTINGS = ("name", "_target_", "label")
+
+
+def option_file(group: str, name: str) -> Path:
+    """The configuration file of an option, such as `conf/heuristic/h_add.yaml`."""
+    return PLACE / "conf" / group / f"{name}.yaml"
+
+
+def default_settings(group: str, name: str, make: str | Callable[..., Any]) -> dict[str, Any]:
+    """Name and default settings of an option: those of its configuration file, or else of a signature.
+
+    Args:
+        group: of options, such as `heuristic`.
+        name: of the option.
+        make: the class or function that makes it, or the path of one; imported only if there is no file.
+    """
+    file = option_file(group, name)
+    if file.is_file():  # plain YAML: no interpolation, and nothing that only Hydra can read
+        return dict(yaml.load(file.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+    parameters = _parameters(find(make) if isinstance(make, str) else make)
+    return {"name": name} | {one.name: one.default for one in parameters if one.default is not one.empty}
 
 
 def maker(kind: str, choice: Mapping[str, Any], known: Mapping[str, str], base: type, given: int = 0) -> partial[Any]:

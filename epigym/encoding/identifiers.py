@@ -52,7 +52,7 @@ class Identifiers(ABC):
 
     def of_goal(self, goal: GoalGraph) -> NDArray[np.uint8]:
         """uint8[n, width]: the identifiers of the n nodes of a goal."""
-        return _bits(_numbers(goal), self.width)
+        return to_bits(_numbers(goal), self.width)
 
     def encoder(self, space: StateSpace, goal: Sequence[Formula] | None = None) -> Encoder:
         """The graphs of a space's e-states under a goal, that of its task by default."""
@@ -105,7 +105,7 @@ class Map(Identifiers):
                     f"an e-state of {task.name!r} has {int(ranks.max()) + 1} worlds, which does not fit the map "
                     f"encoding with width={self.width}: raise to width={needed}, or use encoding=hash"
                 )
-            return _bits(identifiers, self.width)
+            return to_bits(identifiers, self.width)
 
         return identify
 
@@ -129,7 +129,7 @@ class Hash(Identifiers):
                 xxhash.xxh3_64_intdigest(b"\n".join(true[start:end]) + repetition.to_bytes(4, "little"))
                 for (start, end), repetition in zip(pairwise([0, *ends]), repetitions.tolist(), strict=True)
             ]
-            return _bits(np.array(hashes, dtype=np.uint64), self.width)
+            return to_bits(np.array(hashes, dtype=np.uint64), self.width)
 
         return identify
 
@@ -157,7 +157,7 @@ class Bitmask(Identifiers):
 
     def of_goal(self, goal: GoalGraph) -> NDArray[np.uint8]:
         """The numbers of the nodes, in their own field."""
-        return _place(_bits(_numbers(goal), self.goal_bits), self.repetition_bits + self.fluent_bits, self.width)
+        return _place(to_bits(_numbers(goal), self.goal_bits), self.repetition_bits + self.fluent_bits, self.width)
 
     def of_worlds(self, task: Task, goal: GoalGraph) -> Identify:
         """Repetition index and valuation, whatever the goal."""
@@ -171,7 +171,7 @@ class Bitmask(Identifiers):
                     f"repetition_bits={needed} and width={self.width - self.repetition_bits + needed}, "
                     "or use encoding=map or encoding=hash"
                 )
-            repetition = _bits(repetitions.astype(np.uint64), self.repetition_bits)
+            repetition = to_bits(repetitions.astype(np.uint64), self.repetition_bits)
             return _place(np.hstack([repetition, valuations.astype(np.uint8)]), 0, self.width)
 
         return identify
@@ -185,7 +185,7 @@ def _bit_length(goal: GoalGraph) -> int:
     return max(goal.nodes).bit_length()
 
 
-def _bits(numbers: NDArray[np.uint64], width: int) -> NDArray[np.uint8]:
+def to_bits(numbers: NDArray[np.uint64], width: int) -> NDArray[np.uint8]:
     """uint8[n, width]: the lowest `width` bits of numbers, least significant first, zeros beyond 64."""
     octets = numbers.astype("<u8").view(np.uint8).reshape(len(numbers), 8)
     bits = np.unpackbits(octets, axis=1, bitorder="little")

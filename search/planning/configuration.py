@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
-import yaml
-
+from epigym.config.registry import default_settings
 from epigym.config.values import Count, convert
 from epigym.errors import UsageError
-from epigym.io.files import read
 from epigym.names import unknown
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
@@ -21,8 +18,6 @@ from search.heuristics import HEURISTICS, Heuristic, heuristic_maker
 
 DEFAULT = "interleaved"
 """The agent that searches where none is named."""
-
-_CONF = Path(__file__).parents[2] / "conf"
 
 Choice = str | Mapping[str, Any] | type
 """A name, a mapping of name and settings, or a class of one's own, with its default settings."""
@@ -119,8 +114,8 @@ class Configuration:
         return None if self.heuristic is None else heuristic_maker(self.heuristic)(space)
 
 
-def _settings(kind: str, choice: Choice, known: Collection[str]) -> dict[str, Any]:
-    """Name and settings: those of the configuration file, overridden by those of `choice`."""
+def _settings(kind: str, choice: Choice, known: Mapping[str, str]) -> dict[str, Any]:
+    """Name and settings: the defaults, overridden by those of `choice`."""
     if isinstance(choice, type):
         if choice.__module__ == "__main__":
             raise UsageError(
@@ -138,6 +133,4 @@ def _settings(kind: str, choice: Choice, known: Collection[str]) -> dict[str, An
     name = str(given["name"])
     if name not in known:
         raise UsageError(unknown(kind, name, known))
-    # Plain YAML: no interpolation, and nothing that only Hydra can read.
-    settings = yaml.load(read(_CONF / kind / f"{name}.yaml"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    return {**settings, **given}
+    return default_settings(kind, name, known[name]) | given

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import hydra
 
+from epigym.cli.options import add_options
 from epigym.cli.settings import Settings, read
 from epigym.config.packages import PLACE
 
@@ -23,6 +24,7 @@ def settings_of(door: str) -> type[Settings]:
 
 def compose(kind: type[S], name: str, *overrides: str) -> S:
     """The settings of `conf/<name>.yaml` with overrides."""
+    add_options(overrides)
     with hydra.initialize_config_dir(str(PLACE / "conf"), version_base="1.3"):
         folder = ["run_dir=outputs"] if "run_dir" in {entry.name for entry in fields(kind)} else []
         return read(hydra.compose(name, [*folder, *overrides]), kind, overrides)

@@ -66,6 +66,13 @@ def test_in_a_sweep_commas_separate_runs() -> None:
         hydra_words(["agent=bfs,hfs"], Solve, is_sweep=False)
 
 
+def test_settings_of_a_class_of_the_users_need_no_plus() -> None:
+    words = ["a.txt", "heuristic._target_=mine.H", "heuristic.weight=2", "agent.boost=3", "+heuristic.bias=1"]
+    assert hydra_words(words, Solve, is_sweep=False) == [
+        "problem=a.txt", "++heuristic._target_=mine.H", "++heuristic.weight=2", "agent.boost=3", "+heuristic.bias=1"
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("settings", "words"), [(Solve, ["a.txt", "b.txt"]), (GraphPpo, ["grapevine"]), (Show, ["a", "3"])]
 )

@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
-from omegaconf import OmegaConf
 
+from epigym.config.registry import default_settings
 from epigym.config.targets import find
 from epigym.errors import UsageError
 from epigym.problem import domain_problem
@@ -43,21 +43,28 @@ def options(group: str) -> set[str]:
 
 @pytest.mark.parametrize(("group", "registry"), [("agent", AGENTS), ("heuristic", HEURISTICS)])
 def test_options_name_every_setting_with_its_default(group: str, registry: dict[str, str]) -> None:
-    assert options(group) == set(registry)
+    assert options(group) <= set(registry)
     for name, path in registry.items():
-        settings = OmegaConf.to_container(OmegaConf.load(CONF / group / f"{name}.yaml"))
+        settings = default_settings(group, name, path)
         parameters = {key: value for key, value in inspect.signature(find(path)).parameters.items() if key != "space"}
         chosen = {"agent": name, "heuristic": "h_add"} if group == "agent" else {"agent": "hfs", "heuristic": name}
         assert getattr(Configuration.of(**chosen), group) in (settings, None)  # what the name alone stands for
         values = compose(Solve, "solve", "problem=x", *(f"{key}={value}" for key, value in chosen.items()))
         assert getattr(values, group) == settings
         assert settings.pop("name") == name
-        assert group != "agent" or (settings.pop("symmetry"), settings.pop("threads")) == (False, 1)
+        assert group != "agent" or (settings.pop("symmetry", False), settings.pop("threads", 1)) == (False, 1)
         assert set(settings) == set(parameters)
         for key, parameter in parameters.items():
             if parameter.default is not inspect.Parameter.empty:
                 default = parameter.default
                 assert settings[key] == (list(default) if isinstance(default, tuple) else default)
+
+
+def test_a_class_of_a_registry_needs_no_configuration_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(cast(dict[str, str], HEURISTICS), "mistakes", "docs.examples.mistakes.Mistakes")
+    values = compose(Solve, "solve", "problem=x", "agent=hfs", "heuristic=mistakes", "heuristic.weight=2")
+    assert values.heuristic == {"name": "mistakes", "weight": 2}
+    assert Configuration.parse("hfs/mistakes").heuristic == {"name": "mistakes", "weight": 1.0}
 
 
 def test_the_defaults_of_the_command_are_those_of_the_library() -> None:

@@ -21,19 +21,19 @@ def outcomes(pytestconfig: pytest.Config) -> list[Outcome]:
 
 
 @pytest.mark.slow
-def test_every_answer_is_what_the_page_says(outcomes: list[Outcome], pytestconfig: pytest.Config) -> None:
+def test_all_answers_agree_with_the_page(outcomes: list[Outcome], pytestconfig: pytest.Config) -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert [outcome for outcome in outcomes if format_row(outcome) not in page] == []
     assert not pytestconfig.getoption("full") or format_page(outcomes) == page
 
 
 @pytest.mark.slow
-def test_no_answer_is_a_traceback_or_an_end_that_was_not_promised(outcomes: list[Outcome]) -> None:
+def test_no_answer_is_a_traceback_or_an_undocumented_end(outcomes: list[Outcome]) -> None:
     assert [outcome for outcome in outcomes if not outcome.is_ours or "Traceback" in outcome.output] == []
 
 
 @pytest.mark.slow
-def test_what_is_refused_is_told_in_one_line(outcomes: list[Outcome]) -> None:
+def test_refused_inputs_produce_one_line_errors(outcomes: list[Outcome]) -> None:
     refused = [outcome for outcome in outcomes if outcome.end.isdigit() and int(outcome.end) >= ExitCode.USAGE]
     assert len(refused) > len(outcomes) // 3
     assert [one for one in refused if len(one.said) != 1 or not re.match(r"error: .{12,}", one.said[0])] == []

@@ -27,12 +27,12 @@ class Fault(NamedTuple):
     """A wrong place.
 
     Attributes:
-        what: what goes wrong.
+        effect: what goes wrong.
         changes: file, what it says, and what it says instead, where FAULT is whether this fault is chosen.
         tests: an existing test that notices; further ones are not looked for.
     """
 
-    what: str
+    effect: str
     changes: tuple[tuple[str, str, str], ...]
     test: str
 

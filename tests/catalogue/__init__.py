@@ -1,1 +1,1 @@
-"""Wrong and extreme inputs, and what epigym answers."""
+"""Wrong and extreme inputs with the answers of epigym."""

@@ -1,4 +1,4 @@
-"""The page of the catalogue, whose inputs are read there: `python -m tests.catalogue.page` writes the answers anew."""
+"""The page of the catalogue. `python -m tests.catalogue.page` reads its inputs and renews the answers."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from tests.helpers.benchmark_files import ROOT
 
 _HEAD = """# What epigym answers to wrong input
 
-Every line below is run by `pytest tests/catalogue --full` and its answer held against this page; without `--full` it is
-every fifth one of the commands whose settings are composed. No input leads to a traceback, to the exit code {failure},
-or to a file that a refused command has written. Where there is no answer, the input is extreme but right. The files
-are at the end.
+`pytest tests/catalogue --full` runs every line below and compares the answers with this page; without `--full` it runs
+every fifth input of commands that compose settings. No input leads to a traceback or the exit code {failure}, and no
+refused command leaves a file. Inputs without an answer are extreme but valid. The input files are listed at the end.
 
-A message names the place and what to do; what Python raises derives from `epigym.errors.EpigymError`, but for ids that
-do not exist, which are an `IndexError`, names and seeds that Gymnasium itself refuses, and the `DomainError` of
+Messages have the place of the error and a suggested fix. Exceptions in Python derive from `epigym.errors.EpigymError`,
+except `IndexError` for ids that do not exist, errors of Gymnasium for some names and seeds, and `DomainError` of
 `domains`.
 
 | exit code | meaning |
@@ -31,12 +30,12 @@ do not exist, which are an `IndexError`, names and seeds that Gymnasium itself r
 {codes}
 """
 _NAMES = """In Python, `task` is `coin.txt`, `space` its state space, `env` its environment after a reset, and `hidden`
-the same task where both agents believe everything at the start.
+the same task with inconsistent beliefs of both agents in the initial e-state.
 """
 
 
 def run(stride: int) -> list[Outcome]:
-    """Run the catalogue in a process of its own; of the commands that compose settings, every so many."""
+    """Run the catalogue in another process; of commands that compose settings, only every stride-th input."""
     command = [sys.executable, "-m", "tests.catalogue.running", str(stride)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200", "EPIGYM_SHARED": ""}
     done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True)
@@ -44,7 +43,7 @@ def run(stride: int) -> list[Outcome]:
 
 
 def format_page(outcomes: Iterable[Outcome]) -> str:
-    """The page."""
+    """Format the page."""
     codes = "\n".join(f"| {code.value} | {code.meaning} |" for code in ExitCode)
     parts = [_HEAD.format(codes=codes, failure=int(ExitCode.FAILURE)), _NAMES]
     for group, members in groupby(outcomes, key=lambda outcome: outcome.group):
@@ -52,17 +51,17 @@ def format_page(outcomes: Iterable[Outcome]) -> str:
             f"## {group}\n\n| input | answer | end |\n| --- | --- | --- |\n" + "".join(map(format_row, members))
         )
     files = "".join(f"| `{name}` | {what} |\n" for name, (what, _) in FILES.items())
-    parts.append(f"## Files\n\n| file | what it is |\n| --- | --- |\n{files}")
+    parts.append(f"## Files\n\n| file | content |\n| --- | --- |\n{files}")
     return "\n".join(parts)
 
 
 def format_row(outcome: Outcome) -> str:
-    """A line of a table."""
+    """Format a line of a table."""
     return f"| {_code(outcome.input)} | {' <br> '.join(map(_code, outcome.said))} | {outcome.end} |\n"
 
 
 def _code(words: str) -> str:
-    """Words as they are, whatever they mean in Markdown."""
+    """Format words as code, with special characters of Markdown escaped."""
     if "`" in words:
         return f"<code>{escape(words).replace('`', '&#96;').replace('|', '&#124;')}</code>"
     return f"`{words.replace('|', chr(92) + '|')}`" if words else ""

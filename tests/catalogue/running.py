@@ -1,4 +1,4 @@
-"""Runs the catalogue: every input in a folder with its files, one outcome each, as lines of JSON on standard output."""
+"""Runs all inputs of the catalogue in a folder with its files; prints each outcome as a line of JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.tools.command_server import execute
 
 PAGE = Path(__file__).with_name("catalogue.md")
 _HEAVY = ("epigym.__main__", "domains.__main__", "search.planning.planner", "search.evaluation.running", "learn.train")
-"""What many commands import, imported once."""
+"""Modules that many commands import."""
 _MODULES = {"epigym-plan": ["search.competition"]}
 _ANSWER = re.compile(r"(?:.*: )?(error: .*)|(not valid: .*)|(warning: .*)")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d_[\d-]+")
@@ -58,16 +58,16 @@ env.reset()
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of an input.
+    """The outcome of an input.
 
     Attributes:
-        group: what it was given to.
-        input: as it is written.
-        said: the lines of the answer that say what is wrong.
-        end: the exit code, or the class of the exception; empty where there was none.
-        is_ours: whether that is one of those that are promised.
+        group: its section of the page: a command, or the subject of Python expressions.
+        input: the arguments of the command, or the expression.
+        said: the lines of the output with errors and warnings.
+        end: the exit code, or the class of the exception; empty if there was none.
+        is_ours: whether that is a documented exit code or exception.
         written: files that a refused command has left.
-        output: everything that it said.
+        output: the whole output.
     """
 
     group: str
@@ -80,7 +80,7 @@ class Outcome:
 
 
 def run_all(folder: Path, stride: int) -> Iterator[Outcome]:
-    """Run the catalogue in a folder that is made here; of the commands that compose settings, every so many."""
+    """Run the catalogue in a new folder; of commands that compose settings, only every stride-th input."""
     for name, (_, content) in FILES.items():
         file = folder / "work" / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ def run_all(folder: Path, stride: int) -> Iterator[Outcome]:
 
 
 def list_entries() -> dict[str, list[str]]:
-    """The inputs on the page: command lines by what starts the command, and Python by what it is about."""
+    """List the inputs on the page by group: command lines by command, Python expressions by subject."""
     sections = PAGE.read_text(encoding="utf-8").partition("\n## Files\n")[0].split("\n## ")[1:]
     cells = {part.partition("\n")[0]: re.findall(r"^\|(.*?)(?<!\\)\|", part, re.MULTILINE)[2:] for part in sections}
     return {group: [cell.strip(" `").replace("\\|", "|") for cell in found] for group, found in cells.items()}
@@ -144,7 +144,7 @@ def _run_command(group: str, line: str, folder: Path) -> Outcome:
 
 
 def _files() -> Iterator[str]:
-    """All files, less the settings that every sweep has written when it starts."""
+    """All files, except the settings that every sweep writes at its start."""
     for path in Path().rglob("*"):
         if path.is_file() and path.name != "multirun.yaml":
             yield str(path)

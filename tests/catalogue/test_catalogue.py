@@ -1,4 +1,4 @@
-"""Every wrong or extreme input of the catalogue is answered as its page says."""
+"""The answers to all inputs of the catalogue are those on its page."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Faults put into the code on purpose, and who notices."""
+"""Deliberate faults in the core, and the tests that detect them."""

@@ -1,4 +1,4 @@
-"""Faults of the core: wrong places, of which a build of its own has all and a process one, see `build`."""
+"""Deliberate faults of the core. One build contains them all, and a process enables at most one, see `build`."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ inline bool has_fault(int number) {
 
 
 class Fault(NamedTuple):
-    """A wrong place.
+    """A deliberate fault.
 
     Attributes:
-        effect: what goes wrong.
-        changes: file, what it says, and what it says instead, where FAULT is whether this fault is chosen.
-        tests: an existing test that notices; further ones are not looked for.
+        effect: its effect.
+        changes: file, right code, and wrong code, in which FAULT is true iff this fault is enabled.
+        test: an ordinary test that detects it; there may be others.
     """
 
     effect: str
@@ -45,29 +45,29 @@ FAULTS: Mapping[str, Fault] = {
         _AGREEMENT + "test_random_tasks",
     ),
     "update: unchanged": Fault(
-        "an update that changes nothing but facts is taken for none",
+        "an update that changes only facts counts as no change",
         (("update.cpp", "if (before != after) return true;", "if (before != after) return !FAULT;"),),
         _AGREEMENT + "test_random_tasks",
     ),
     "update: observers": Fault(
-        "every agent observes what the first one does",
+        "all agents have the observability type of the first one",
         (("update.cpp", "type_[i] = chosen;", "type_[i] = FAULT && i > 0 ? type_[0] : chosen;"),),
         _AGREEMENT + "test_random_tasks",
     ),
     "update: shared event model": Fault(
-        "actions with one event model are taken for one another, whoever observes them",
+        "actions with one event model are confused, even if agents observe them differently",
         (("update.cpp", "for (auto type : type_) hash", "if (!FAULT) for (auto type : type_) hash"),
          ("update.cpp", "if (!std::equal(type_", "if (!FAULT && !std::equal(type_")),
         _AGREEMENT + "test_random_tasks",
     ),
     "contraction: too coarse": Fault(
-        "worlds are told apart by beliefs about facts, but not by beliefs about beliefs",
+        "beliefs about facts distinguish worlds, but beliefs about beliefs do not",
         (("contraction.cpp", "split_by_successors()) colour();",
           "split_by_successors()) { colour(); if (FAULT) break; }"),),
         _AGREEMENT + "test_worlds_that_a_long_chain_tells_apart",
     ),
     "contraction: order": Fault(
-        "rows stand in the order in which they were met",
+        "rows are not in canonical order",
         (("contraction.cpp", "sort(images_, [](const auto& a, const auto& b) { return lowest",
           "if (!FAULT) sort(images_, [](const auto& a, const auto& b) { return lowest"),),
         _AGREEMENT + "test_interning_ignores_the_order_and_the_number_of_worlds",
@@ -78,34 +78,34 @@ FAULTS: Mapping[str, Fault] = {
         _AGREEMENT + "test_interning_ignores_the_order_and_the_number_of_worlds",
     ),
     "hash: equality": Fault(
-        "all hashes are equal, and e-states of the same length are taken for one",
+        "all hashes are equal, and e-states of the same length count as equal",
         (("space.cpp", "return mix(hash ^ last,", "return FAULT ? 0 : mix(hash ^ last,"),
          ("space.cpp", "std::memcmp((*this)[id]", "!FAULT * std::memcmp((*this)[id]")),
         _AGREEMENT + "test_different_ids_are_told_apart_by_a_formula",
     ),
     "applicability: conditions": Fault(
-        "of an action's condition only the facts are looked at",
+        "applicability ignores all of an action's condition except its literals",
         (("update.cpp", "if (!state_.truths.holds(action.applicability))",
           "if (!FAULT && !state_.truths.holds(action.applicability))"),),
         "tests/epigym/core/test_applicability.py::test_applicable_actions",
     ),
     "applicability: index": Fault(
-        "an action that needs a fact to be false is looked for where it is true",
+        "the index treats negative literals as positive",
         (("applicability.cpp", "children.front()], false}", "children.front()], FAULT}"),),
         "tests/epigym/core/test_applicability.py::test_applicable_actions",
     ),
     "goal": Fault(
-        "the first subgoal is enough",
+        "only the first subgoal counts",
         (("space.cpp", "return std::all_of(task_->goal.begin()",
           "return FAULT ? state.truths.holds(task_->goal.at(0)) : std::all_of(task_->goal.begin()"),),
         "tests/search/agents/test_agents_on_tasks.py::test_uninformed_search_level_by_level_finds_the_only_shortest_plans",
     ),
 }  # fmt: skip
-"""By a short name; the number by which `EPI_FAULT` chooses one counts from 1."""
+"""By short names; `EPI_FAULT` is the position of the enabled fault, counted from 1."""
 
 
 def find_stale() -> list[str]:
-    """The faults with a test, or a place in the sources, that does not exist."""
+    """Find faults whose test, or place in the sources, does not exist."""
     stale = []
     for name, fault in FAULTS.items():
         file, _, test = fault.test.partition("::")
@@ -117,7 +117,7 @@ def find_stale() -> list[str]:
 
 
 def build(folder: Path) -> Path:
-    """Build a core with all faults from a copy of its sources; the extension, which has none without `EPI_FAULT`."""
+    """Build the core with all faults from a copy of its sources. Without `EPI_FAULT` the extension enables none."""
     core = folder / "epigym" / "core"
     shutil.copytree(CORE, core)
     shutil.copy(ROOT / "CMakeLists.txt", folder)

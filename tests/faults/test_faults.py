@@ -1,4 +1,4 @@
-"""Each fault that is put into the core is noticed by a test that there is for other reasons; and plans at run time."""
+"""Ordinary tests detect each deliberate fault of the core; validation detects wrong plans at run time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def core(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) 
 
 
 def outcome(core: Path, number: int, test: str) -> tuple[int, str]:
-    """How a test of those that `make test` runs ends with a fault, by its number."""
+    """Run an ordinary test with a fault, given by its number; returns the exit code and the output."""
     environment = {**os.environ, "EPI_CORE": str(core), "EPI_FAULT": str(number), "OMP_NUM_THREADS": "1"}
     plugins = ("tests.tools.other_core", "no:cacheprovider")
     options = [option for plugin in plugins for option in ("-p", plugin)]
@@ -69,7 +69,7 @@ main()
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_no_fault_of_the_core_gives_a_wrong_answer(core: Path, name: str, tmp_path: Path) -> None:
-    """The reference shares no code with the core: a plan that it accepts is right, and so is that there is none."""
+    """The reference shares no code with the core: plans that it accepts are right, and so are its proofs of no plan."""
     (tmp_path / "coin.txt").write_text(COIN)
     environment = {**os.environ, "EPI_CORE": str(core), "EPI_FAULT": str(NUMBERS[name]), "PYTHONPATH": str(ROOT)}
     environment["OMP_NUM_THREADS"] = "1"
@@ -83,11 +83,11 @@ def test_no_fault_of_the_core_gives_a_wrong_answer(core: Path, name: str, tmp_pa
 
 
 WRONG: dict[str, Callable[[tuple[str, ...]], tuple[str, ...]]] = {
-    "the first action is left out": lambda plan: plan[1:],
-    "the last action is left out": lambda plan: plan[:-1],
-    "the other way round": lambda plan: plan[::-1],
+    "without the first action": lambda plan: plan[1:],
+    "without the last action": lambda plan: plan[:-1],
+    "reversed": lambda plan: plan[::-1],
     "another action": lambda plan: (*plan[:-1], "look"),
-    "an action that there is not": lambda plan: (*plan, "fly"),
+    "an unknown action": lambda plan: (*plan, "fly"),
     "nothing": lambda plan: (),
 }
 

@@ -1,1 +1,1 @@
-"""Fuzzing: problem files and plans that are wrong in ways nobody thought of."""
+"""Fuzzing with random changes of problem files and plans."""

@@ -1,4 +1,4 @@
-"""Texts and JSON that are nearly right: a few random changes of those of a corpus."""
+"""Random small changes of texts and JSON from a corpus."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Place = tuple[Any, int | str]
 
 
 def mutate_text(rng: random.Random, texts: Sequence[str]) -> str:
-    """One of the texts with some of its words left out, repeated, moved, or replaced by words of any of them."""
+    """Choose a text and delete, repeat, move or replace some of its words; new words come from all texts."""
     words = _TOKEN.findall(rng.choice(texts))
     for _ in range(_changes(rng)):
         start = rng.randrange(len(words) + 1)
@@ -37,7 +37,7 @@ def mutate_text(rng: random.Random, texts: Sequence[str]) -> str:
 
 
 def mutate_json(rng: random.Random, texts: Sequence[str]) -> str:
-    """One of the JSON texts with some of its parts left out, repeated, moved, or replaced by parts of any of them."""
+    """Choose a JSON text and delete, repeat, move or replace some of its parts; new parts come from all texts."""
     content = [json.loads(rng.choice(texts))]
     for _ in range(_changes(rng)):
         parent, key = rng.choice(_places(content))
@@ -59,7 +59,7 @@ def mutate_json(rng: random.Random, texts: Sequence[str]) -> str:
 
 
 def damage(rng: random.Random, text: str) -> bytes:
-    """The text in UTF-8, of which one in ten has wrong bytes or is cut off."""
+    """Encode a text in UTF-8; with probability 0.1, cut it off or replace a byte."""
     content = bytearray(text.encode())
     if content and rng.random() < 0.1:
         at = rng.randrange(len(content))
@@ -75,7 +75,7 @@ def _changes(rng: random.Random) -> int:
 
 
 def _places(content: Any) -> list[_Place]:
-    """Where the parts of some JSON stand: what holds them and under which key."""
+    """The places of all parts of some JSON, as containers and keys."""
     found: list[_Place] = []
     queue = [content]
     while queue:

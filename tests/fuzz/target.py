@@ -1,4 +1,4 @@
-"""What is fuzzed: a file is read, its e-states are explored, and small ones are held against the reference."""
+"""The fuzzed functions: read a file, explore its e-states, and compare small tasks with the reference."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _FEW = {"worlds": 12, "actions": 12, "formulas": 60}
 
 
 def execute_number(number: int, seed: int, folder: Path) -> bool:
-    """The execution of a number, which is the same whatever was executed before.
+    """Run the execution with a number; it does not depend on earlier executions.
 
     Args:
-        number: its number.
-        seed: the seed of all.
-        folder: where the file is written that it reads, whose name begins with `input`.
+        number: the number.
+        seed: the seed of all executions.
+        folder: the folder for the file to read, whose name begins with `input`.
 
     Returns:
-        Whether the file was read, rather than refused as it should be.
+        Whether the file was accepted; it may also be refused with an error of `epigym.errors`.
 
     Raises:
-        BaseException: when it shows something wrong.
+        BaseException: when the execution finds a defect.
     """
     rng = random.Random(f"{seed}/{number}")
     kind = rng.choices(list(_KINDS), [share for share, _ in _KINDS.values()])[0]

@@ -1,4 +1,4 @@
-"""Some random files of the many that `tests.tools.fuzz` executes, and whether it notices what is wrong."""
+"""Runs some executions of `tests.tools.fuzz`, and checks that it reports defects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_random_files(tmp_path: Path) -> None:
 
 
 def _wrong(number: int, seed: int, folder: Path) -> bool:
-    """Executions of which every second shows something wrong."""
+    """Executions with a defect in every second one."""
     (folder / "input.txt").write_text(f"{number} of {seed}")
     match number:
         case 11:

@@ -1,4 +1,4 @@
-"""Applicable actions among many that ask for conjunctions of literals, which the core looks up in an index."""
+"""The core's index finds the applicable actions among many whose conditions are conjunctions of literals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the core is given: whatever is no id of a space, or does not fit together, is refused and changes nothing."""
+"""The core refuses ids that a space does not have and arrays that do not fit together, without side effects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TASK = coin()
 
 
 def batches(space: StateSpace) -> dict[str, Callable[[Any], Any]]:
-    """What is asked of many e-states, or actions, at a time."""
+    """Functions of several e-states or actions, by the name of the argument."""
     types = FeatureTypes(TASK)
     return {
         "expand": space.expand,
@@ -49,7 +49,7 @@ def batches(space: StateSpace) -> dict[str, Callable[[Any], Any]]:
 
 
 def singles(space: StateSpace) -> dict[str, Callable[[Any], Any]]:
-    """What is asked of one e-state, or action."""
+    """Functions of one e-state or action, by the name of the argument."""
     return {
         "successor of": lambda state: space.successor(state, 0),
         "successor by": lambda action: space.successor(0, action),
@@ -180,14 +180,14 @@ def test_graphs_may_have_identifiers_of_no_bits(space: StateSpace) -> None:
 
 
 def alter(rows: Rows, place: int = -1, **parts: int) -> Rows:
-    """Rows with something added to one entry of some of their arrays."""
+    """Add a number to one entry of some arrays of rows."""
     arrays = {name: getattr(rows, name).copy() for name in parts}
     for name, array in arrays.items():
         array.flat[place] += np.array(parts[name]).astype(array.dtype)
     return rows._replace(**arrays)
 
 
-# (ops, fluents, first children, children, first agents, agents): what `FormulaPacker` never makes.
+# (ops, fluents, first children, children, first agents, agents): invalid tables, which `FormulaPacker` never makes.
 FORMULAS = {
     "no such operator": ([10], [0], [0, 0], [], [0, 0], []),
     "no such fluent": ([2], [99], [0, 0], [], [0, 0], []),

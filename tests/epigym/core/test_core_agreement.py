@@ -1,4 +1,4 @@
-"""The core against the reference: on random tasks over any frame, and along random plans of the published ones."""
+"""Compares the core with the reference on random tasks over all frames, and on random plans of published problems."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_who_sees_notices_suspects_or_misses_what_happens(worlds: int, seed: int
 @pytest.mark.parametrize("worlds", [64, 65, 200])
 @pytest.mark.parametrize("agents", [("a",), ("a", "b")])
 def test_worlds_that_a_long_chain_tells_apart(worlds: int, agents: tuple[str, ...]) -> None:
-    """Only the last world differs: each round of refinement tells one more apart."""
+    """Only the last world differs, so that each round of refinement distinguishes one more world."""
     directed = tuple(frozenset({min(w + 1, worlds - 1)}) for w in range(worlds))
     even = tuple(frozenset({w, min(w ^ 1, worlds - 1)}) for w in range(worlds))
     odd = tuple(frozenset({w, min(max(((w + 1) ^ 1) - 1, 0), worlds - 1)}) for w in range(worlds))

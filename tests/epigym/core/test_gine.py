@@ -1,4 +1,4 @@
-"""The forward pass of the core gives what PyTorch does, and refuses arrays that do not fit."""
+"""The forward pass of the core agrees with PyTorch and refuses arrays that do not fit."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tests.helpers.gine_weights import STATES, TYPES, random_weights
 from tests.helpers.tasks import coin
 from tests.oracles.gine import Network
 
-TYPE_IDS = 100  # of which the network knows some
+TYPE_IDS = 100  # the network knows some of them
 
 
 def random_graphs(rng: np.random.Generator, kinds: int = KINDS, relations: int = RELATIONS) -> GraphBatch:
-    """Graphs of different sizes: one without nodes, one without edges, kinds without nodes, several equal edges."""
+    """Random graphs, among them one without nodes, one without edges, kinds without nodes, and repeated edges."""
     sizes, counts = np.array([5, 0, 3, 1, 40]), np.array([20, 0, 0, 2, 300])
     node_ptr, edge_ptr = (np.append(0, np.cumsum(lengths)) for lengths in (sizes, counts))
     ends = np.concatenate(
@@ -41,7 +41,7 @@ def random_graphs(rng: np.random.Generator, kinds: int = KINDS, relations: int =
 
 
 def random_index(rng: np.random.Generator) -> NDArray[np.int64]:
-    """Of each type id the row, some of them 0."""
+    """A random row for each type id, 0 for some of them."""
     return rng.integers(0, TYPES, TYPE_IDS) * rng.integers(0, 2, TYPE_IDS)
 
 

@@ -1,4 +1,4 @@
-"""Threads that share a space, and what is bound to one, get what a single thread gets."""
+"""Threads that share a space and its queries, features and graphs get the results of a single thread."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PROBLEM = "grapevine/3_pl_4"
 
 @pytest.fixture(autouse=True)
 def busy() -> Iterator[None]:
-    """Threads take turns as often as they can."""
+    """Make threads switch as often as possible."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -37,7 +37,7 @@ def busy() -> Iterator[None]:
 
 
 def together(work: Callable[[int], T]) -> list[T]:
-    """What threads, numbered from 0, return that start at the same time."""
+    """The results of threads, numbered from 0, that start at the same time."""
     barrier = Barrier(THREADS)
 
     def run(number: int) -> T:
@@ -69,7 +69,7 @@ def of_network(space: StateSpace) -> Callable[[Any], tuple[Any, ...]]:
     return lambda ids: (network.score(encoder.core, as_ids(ids)),)
 
 
-# What is bound to a space and asked of e-states; the answers are arrays that do not depend on what was asked before.
+# Objects of a space as functions of e-states. Their results are arrays that do not depend on earlier calls.
 BOUND: dict[str, Callable[[StateSpace], Callable[[Any], tuple[Any, ...]]]] = {
     **{name: lambda space, name=name: Encoder(space, name, width=128).graphs for name in IDENTIFIERS},  # type: ignore[misc]
     "relational": lambda space: RelationalEncoder(space, Relational()).graphs,
@@ -102,7 +102,7 @@ def test_what_threads_share_answers_as_to_one(name: str) -> None:
 
 
 def test_threads_that_explore_one_space_meet_the_same_e_states() -> None:
-    """Every walk of the threads is one of a space that is explored alone."""
+    """Each walk of a thread is also a walk of a space that one thread explores."""
     space = StateSpace(load_problem(PROBLEM))
 
     def walk(number: int) -> list[tuple[int, int, int]]:

@@ -1,4 +1,4 @@
-"""Tasks written as ground JSON and read back: nothing but names of events and structure is lost."""
+"""Writing a task as ground JSON and reading it back loses only names of events and the structure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ goal B(ä, modality), -B(relations, B(ä, rows));
 
 
 def write_and_read(task: Task, compact: bool) -> Task:
-    """The task as it is read back."""
+    """Write a task as JSON and read it back."""
     content = ground_json.to_json(ground_json.make_specification(task), compact=compact)
     return ground_json.from_json(json.loads(json.dumps(content)))
 
@@ -64,7 +64,7 @@ def test_the_official_layout_loses_nothing_that_it_can_say(task: Task) -> None:
     if refusal:
         assert re.match(r"EPDDL has no counterpart of actually\(.*: format=compact has one", refusal)
         assert any(node.op is Op.ACTUALLY for formula in task.formulas() for node in formula.subformulas())
-    else:  # conditions that give an agent the type that it has anyway are left out
+    else:  # conditions without effect on an agent's type are left out
         assert_read_back(task, again, most=8)
 
 

@@ -1,4 +1,4 @@
-"""Declarations, facts and formulas of EPDDL, grounded by hand."""
+"""Declarations, facts and formulas of EPDDL, compared with grounding by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events, actions and observability of EPDDL, grounded by hand."""
+"""Events, actions and observability of EPDDL, compared with grounding by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BLIND = ((TRUE, "Blind"),)
 
 
 def event(text: str, **parts: str) -> Event:
-    """The event of the public action `a`, whose event schema is given."""
+    """The event of the public action `a` with a given event schema."""
     items = f"(:event e {text}) (:action a :parameters (?i - agent | (= ?i A))"
     (action,) = task(f"{items} :action-type (public (e)) :observability-conditions (default Full))", **parts).actions
     return action.events[0]

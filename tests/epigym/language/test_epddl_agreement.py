@@ -1,4 +1,4 @@
-"""EPDDL tasks in the core, against the reference, the toolkit's plans and our own ground JSON.
+"""Compares EPDDL tasks in the core with the reference, the toolkit's plans and ground JSON.
 
 With `--full -k random_plans` every random plan of every problem is compared.
 """
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.reference
 
 TOOLKIT = {case.name: case for case in toolkit_cases()}
 COMPETITION = {case.problem.stem: case for case in competition_cases()}
-TIGER = "Tiger/problem_1"  # 20,480 worlds: left to --full
+TIGER = "Tiger/problem_1"  # 20,480 worlds: only with --full
 SAMPLE = (
     "amc-03-02-clean", "amc-06-06-muddy", "bw-05", "cn-2-15", "cn-3-10", "gos-04-all-deceived", "gos-03-imp-deceived",
     "bw-3-03-2", "bw-3-3-2-clumsy", "cloud-03-len06", "sar-03-n1-fire", "sar-04-n3-nofire", "sc-03-04", "sc-04-05",
@@ -34,7 +34,7 @@ SAMPLE_CASES = [COMPETITION[name] for name in SAMPLE if name in COMPETITION]
 SMALL_CASES = [case for case in TOOLKIT.values() if case.name != TIGER]
 
 BIG = 200  # worlds
-ENOUGH = 200  # e-states compared, after which the other sequences are left to --full
+ENOUGH = 200  # e-states to compare; further sequences run with --full only
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

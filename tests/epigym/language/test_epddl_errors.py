@@ -1,4 +1,4 @@
-"""Wrong EPDDL: every error names file, line and column, what was found and what to do."""
+"""Errors in EPDDL: every message has file, line, column, the unexpected text and a fix."""
 
 from __future__ import annotations
 
@@ -288,7 +288,7 @@ MODEL = (
 
 
 def damage(words: list[str], data: st.DataObject, everything: list[str]) -> None:
-    """Replace a word by another, mostly one of its kind, so that damage gets past the grammar."""
+    """Replace a word by another, mostly of its kind, so that the text often passes the grammar."""
     place = data.draw(st.integers(0, len(words) - 1))
     kinds = [word for word in everything if word[:1].isalpha() == words[place][:1].isalpha()]
     words[place] = data.draw(st.sampled_from(kinds))
@@ -323,7 +323,7 @@ BY_TWO = "(:action a :parameters (?i ?j - agent) :action-type (basic (nil)))"
     ],
 )
 def test_too_many_instances(monkeypatch: pytest.MonkeyPatch, items: str, agents: str, place: str) -> None:
-    """A short text can ask for more than any memory holds."""
+    """A short text can have more instances than fit into memory."""
     monkeypatch.setattr(grounder, "MAX_INSTANCES", 7)
     init = ONE_WORLD.replace("B (w w)", "")
     error = error_of(lambda: task(items, agents=agents, init=init), LimitError)

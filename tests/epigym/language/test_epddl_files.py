@@ -1,4 +1,4 @@
-"""EPDDL in files: what a problem needs, and specifications that name it."""
+"""EPDDL in files: problems with their domains and libraries, and specification files."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_specification_files_look_beside_themselves_and_then_in_the_working_dire
 
 @pytest.mark.parametrize("name", ["none.epddl", "/dev/null", "."])
 def test_specifications_name_files(name: str, tmp_path: Path) -> None:
-    """And no devices, some of which never end."""
+    """Paths of devices, some of which never end, are refused."""
     spec = tmp_path / "spec.json"
     spec.write_text(json.dumps({"domain": name, "problem": name, "action-type-libraries": []}), encoding="utf-8")
     with pytest.raises(MissingError, match=rf"^{re.escape(str(spec))}: there is no such file as '{re.escape(name)}'$"):

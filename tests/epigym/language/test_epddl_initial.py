@@ -1,4 +1,4 @@
-"""Initial states of EPDDL: models written out and theories, by hand."""
+"""Initial states of EPDDL: explicit models and theories, compared with results by hand."""
 
 from __future__ import annotations
 

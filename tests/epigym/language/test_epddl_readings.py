@@ -1,4 +1,4 @@
-"""Where the official toolkit departs from the intended reading, and the warnings about it."""
+"""Departures of the official toolkit from the intended reading, and the warnings about them."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_the_toolkits_reading_of_actions() -> None:
     assert list(actions(BARE)) == ["a"]
     assert list(actions(BARE, plank_compat=True)) == []
     items = ELSE_IF.replace("()", "(?k - agent)", 1)
-    expected = ((P, "Full"), (TRUE, "Blind"))  # the first else-if takes all that is left
+    expected = ((P, "Full"), (TRUE, "Blind"))  # the first else-if takes all remaining cases
     assert actions(items, plank_compat=True)["a_A"].observability == (expected, expected)
 
 

@@ -133,7 +133,7 @@ def read(content: Any, *, plank_compat: bool = False) -> Task:
 
 
 def differences(first: Task, second: Task) -> set[str]:
-    """The parts in which two tasks differ, names and order of worlds and fluents apart."""
+    """The parts in which two tasks differ, up to names and order of worlds and fluents."""
     assert (first.agents, set(first.fluents)) == (second.agents, set(second.fluents))
     others = {action.name: action for action in second.actions}
     assert {action.name for action in first.actions} == others.keys()
@@ -148,7 +148,7 @@ def differences(first: Task, second: Task) -> set[str]:
 
 
 def parts(action: Action, agents: tuple[str, ...]) -> dict[str, object]:
-    """An action by the names of its events, formulas in normal form."""
+    """The parts of an action by the names of its events, with formulas in normal form."""
     names = [event.name for event in action.events]
     return {
         "designated events": {names[event] for event in action.designated},

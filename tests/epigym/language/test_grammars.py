@@ -16,7 +16,7 @@ from epigym.task.task import Task
 
 @pytest.fixture
 def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A cache folder of one's own, that is not there yet."""
+    """A cache folder for this test, which does not exist yet."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     grammars.load_parser.cache_clear()
     yield tmp_path / "cache" / "epigym"
@@ -41,10 +41,10 @@ def test_a_parser_that_was_kept_reads_and_refuses_the_same(
 
     first = found()
     [file] = cache_folder.iterdir()
-    file.write_bytes(file.read_bytes()[:-9])  # a process that writes it was killed
+    file.write_bytes(file.read_bytes()[:-9])  # as after the death of a writing process
     assert found() == first
     with monkeypatch.context() as patches:
-        patches.setattr(lark.Lark, "save", None)  # nothing is built anew
+        patches.setattr(lark.Lark, "save", None)  # the parser comes from the cache
         assert found() == first
     file.unlink()
     cache_folder.rmdir()

@@ -45,7 +45,7 @@ P, Q, R = fluent("p"), fluent("q"), fluent("r")
 
 
 def small() -> ground_json.GroundSpecification:
-    """Agent A may look whether p; nobody else sees the result."""
+    """Agent A can sense p, and no other agent learns the result."""
     return specification(
         """(:event yes :parameters (?i - agent) :precondition (and (p) (ok ?i)))
            (:event no :precondition (not (p)))
@@ -335,7 +335,7 @@ def test_wrong_goals(goal: Any, message: str) -> None:
         ground_json.read_task(content() | {"goal": {"formula": goal}}, "task.json")
 
 
-# Parts that are something else
+# Parts of wrong types
 
 JUNK = [None, True, -1, 99, 1.5, "", "x", [], {}, [[]], [0], ["x"], [None], {"x": {}}, {"x": ["x"]}]
 
@@ -376,7 +376,7 @@ def test_a_part_that_is_something_else(compact: bool) -> None:
 @pytest.mark.parametrize("old", ["tail", "a", "w0", "look", "the problem", "the domain"])
 @pytest.mark.parametrize("ending", ["\n", "\r", "\x85", "\u2028"])
 def test_names_that_do_not_fit_on_a_line(old: str, ending: str) -> None:
-    """Those of fluents, agents, worlds, actions, the problem and its domain."""
+    """Names of fluents, agents, worlds, actions, the problem and its domain."""
     task = replace(coin(), instance="the problem", domain="the domain")
     content = json.dumps(ground_json.to_json(ground_json.make_specification(task)))
     wrong = json.loads(content.replace(json.dumps(old), json.dumps(old + ending)))

@@ -1,4 +1,4 @@
-"""Lists that are meant as sets: what they hold twice is refused, or means what it means once."""
+"""Repeated entries of lists that mean sets are refused or have no effect."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WAYS = (Map(), Hash(), Bitmask(goal_bits=32, width=128), Relational())
 
 
 def _meaning(task: Task) -> list[Any]:
-    """What everything that reads a task makes of it."""
+    """The results of all functions that read a task."""
     space = StateSpace(task)
     transitions = [space.expand([0])]
     transitions.append(space.expand(np.unique(transitions[0].target)))
@@ -46,7 +46,7 @@ def _meaning(task: Task) -> list[Any]:
 
 
 def _with(task: Task, observe: Callable[[Conditions], Conditions]) -> Task:
-    """The task whose actions have other observability conditions."""
+    """A task with other observability conditions of its actions."""
     return replace(
         task,
         actions=tuple(

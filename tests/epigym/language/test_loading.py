@@ -1,4 +1,4 @@
-"""Which front end reads a file, and which arguments go with it."""
+"""The languages of files, and the arguments of `load` that apply to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""mA* problems become the tasks that the language's definition says they are."""
+"""mA* problems become tasks according to the definition of the language."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def test_only_efp_lets_a_false_announcement_happen_and_act_like_sensing() -> Non
 
 
 def test_only_update_model_teaches_observers_that_the_action_was_possible() -> None:
-    # b does not know whether a is near; a shouts, which needs it to be near.
+    # b does not know whether a is near; a shouts, which requires that a is near.
     text = COIN.replace("initially C([a,b], near);", "initially C([a,b], B(a, near) | B(a, -near));")
     for semantics in SEMANTICS:
         task, estate = after(semantics, "shout", text=text)

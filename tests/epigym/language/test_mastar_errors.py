@@ -1,4 +1,4 @@
-"""Wrong problem texts: every error names the place, what was found and what to do."""
+"""Errors in mA*: every message has the place, the unexpected text and a fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Enumeration of models, and worlds that cannot be told apart, against brute force."""
+"""Compares models of theories, and classes of indistinguishable worlds, with brute force."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def formulas() -> st.SearchStrategy[Formula]:
 
 
 def holds(formula: Formula, valuation: dict[str, bool]) -> bool:
-    """By replacing fluents by their values, which the builders fold to a constant."""
+    """Evaluate a formula by replacing fluents by their values; the constructors fold the constants."""
     value = formula.map_fluents(lambda name: TRUE if valuation[name] else FALSE)
     assert value in (TRUE, FALSE)
     return value is TRUE

@@ -1,4 +1,4 @@
-"""Tasks written in mA* and read back are the same tasks; what mA* cannot say is refused with a reason."""
+"""Tasks written in mA* and read back are equal; tasks that mA* cannot express are refused with a reason."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FILES = sorted(min(folder.glob("*.txt")) for folder in (BENCHMARKS / "mastar").g
 
 
 def again(task: Task) -> Task:
-    """The task as it is read back."""
+    """Write a task in mA* and read it back."""
     text, semantics = write_mastar(task)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ProblemWarning)
@@ -46,7 +46,7 @@ def again(task: Task) -> Task:
 
 @st.composite
 def descriptions(draw: st.DrawFn, name: str) -> Description:
-    """Any action in words of mA*."""
+    """Random descriptions of actions in mA*."""
     condition = st.just(TRUE) | strategies.formulas(1, with_actually=False).filter(lambda found: found.op > Op.FALSE)
     effect = st.builds(Effect, st.sampled_from(FLUENTS), st.booleans(), condition)
     whom = st.dictionaries(st.sampled_from(AGENTS), condition)
@@ -63,7 +63,7 @@ def descriptions(draw: st.DrawFn, name: str) -> Description:
 
 @st.composite
 def knowing(draw: st.DrawFn) -> EState:
-    """An e-state of agents who know what they believe, in different worlds."""
+    """Random e-states with different valuations of worlds and equivalence relations."""
     truth = sorted(draw(st.sets(st.integers(0, 7), min_size=1)))
     rng = random.Random(draw(st.integers(0, 10**6)))
     return EState(
@@ -74,7 +74,7 @@ def knowing(draw: st.DrawFn) -> EState:
 
 
 def with_actions(*actions: Action, **changes: Any) -> Task:
-    """A task of two agents who know that p, q and r hold."""
+    """A task with given actions and two agents that know p, q and r."""
     initial = EState((frozenset(FLUENTS),), ((frozenset([0]),),) * 2, (0,))
     return dataclasses.replace(Task("t", FLUENTS, AGENTS, actions, initial, (P,)), **changes)
 

@@ -72,28 +72,3 @@ def test_files_that_cannot_be_written_exit_with_73(tmp_path: Path, capsys: pytes
     (tmp_path / "taken").write_text("a file", encoding="utf-8")
     assert main(["write", "gossip", "--files", str(tmp_path / "taken")]) == 73
     assert capsys.readouterr().err == f"error: cannot write {tmp_path / 'taken'}: File exists\n"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["write", "grapevin"], "error: unknown domain 'grapevin': did you mean 'grapevine'?\n"),
-        (["write", "grapevine", "agents"], "error: a parameter is given as name=value, got 'agents'\n"),
-        (["write", "grapevine", "agents=x"], "error: agents must be a whole number from 2 to 8, got 'x'\n"),
-        (
-            ["write", "grapevine", "--files", "x"],
-            "error: grapevine is written in mA*, in one text: leave --files out\n",
-        ),
-        (["show", "epistemic_gosip"], "error: unknown domain 'epistemic_gosip': did you mean 'epistemic_gossip'?\n"),
-    ],
-)
-def test_wrong_input_exits_with_64(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments) == 64
-    captured = capsys.readouterr()
-    assert captured.err == message
-    assert captured.out == ""
-
-
-def test_wrong_usage_has_the_code_of_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sho"]) == 64
-    assert "invalid choice: 'sho'" in capsys.readouterr().err

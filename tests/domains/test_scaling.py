@@ -117,24 +117,6 @@ def test_the_program_writes_a_table_of_its_own(tmp_path: Path) -> None:
     assert SCALING.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--domain", "grapevin"], "choose from"),
-        (["--memory-limit", "much"], "not an amount of memory"),
-        (["--parallel", "0"], "choose from"),
-        (["--out", __file__], "lacks the column"),
-    ],
-)
-def test_wrong_arguments_end_the_program_with_one_line(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["scaling", *arguments])
-    assert ended.value.code == 2
-    assert message in capsys.readouterr().err.splitlines()[-1]
-
-
 @pytest.mark.parametrize("domain", SIZES)
 def test_the_frozen_ladder_climbs(domain: str) -> None:
     rungs = [rung for rung in RUNGS if rung.domain == domain]
@@ -168,16 +150,3 @@ def test_the_witness_reaches_the_goal(rung: Rung) -> None:
 def test_the_suite_is_the_table() -> None:
     assert set(SUITES["scaling"].test) == {f"{rung.domain}/{rung.instance}" for rung in RUNGS}
     assert not set(SUITES["scaling"].test) & set(SUITES["scaling"].train)
-
-
-def test_an_interrupted_measurement_says_what_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(scaling, "climb", interrupt)
-    with pytest.raises(SystemExit) as ended:
-        main(["scaling", "--domain", "grapevine", "--out", f"{tmp_path}/table.csv"])
-    assert ended.value.code == 130
-    assert f"until now are in {tmp_path}/table.csv" in capsys.readouterr().err

@@ -14,7 +14,7 @@ import epigym
 from epigym.__main__ import main
 from epigym.cli.codes import ExitCode
 from epigym.drawing import format_dot
-from epigym.errors import EpigymError, MissingError, UsageError
+from epigym.errors import MissingError, UsageError
 from epigym.problem import Reading, domain_problem, find_problems, load_problem
 from epigym.space.space import StateSpace
 from tests.helpers.epddl_problem import write_problem
@@ -38,25 +38,6 @@ def test_a_file_wins_over_a_domain(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     assert "tail" in load_problem("grapevine.txt").fluents
     assert "tail" not in load_problem("grapevine").fluents
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("coin_in_the_bx/pl_5", "no such file as 'coin_in_the_bx/pl_5', and .*did you mean 'coin_in_the_box'"),
-        ("coin_in_the_box/pl5", "did you mean 'pl_5'"),
-        ("missing.txt", "no such problem file: missing.txt"),
-        ("/gone", "no such problem file: /gone"),
-    ],
-)
-def test_a_problem_that_does_not_exist_is_explained(name: str, message: str) -> None:
-    with pytest.raises(EpigymError, match=message):
-        load_problem(name)
-
-
-def test_an_unknown_reading_is_named_and_not_taken_for_a_missing_file() -> None:
-    with pytest.raises(EpigymError, match=r"^(?!no such file).*'defualt'.*did you mean 'default'"):
-        load_problem("coin_in_the_box/pl_5", Reading("defualt"))  # type: ignore[arg-type]
 
 
 def test_show_draws_and_sums_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

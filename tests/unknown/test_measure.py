@@ -25,20 +25,3 @@ def test_it_prints_and_writes_a_line_for_each_chosen_problem(
     ]
     assert [line.split() for line in lines] == [list(row.values()) for row in rows]
     assert summary == "2 of 2 solved"
-
-
-@pytest.mark.parametrize(
-    ("argument", "message"),
-    [
-        ("agnt=bfs", "unknown setting 'agnt': did you mean 'agent'?"),
-        ("domain=hat", "unknown domain 'hat': did you mean 'hats'?"),
-        ("agent=hfs", "agent 'hfs' needs a heuristic"),
-        ("agent=hfs/h_ad", "unknown heuristic 'h_ad': did you mean 'h_add'"),
-        ("time_limit=x", "could not convert string to float: 'x'"),
-    ],
-)
-def test_wrong_arguments_are_one_line(argument: str, message: str) -> None:
-    with pytest.raises(SystemExit) as caught:
-        measure.main([argument])
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)

@@ -32,7 +32,6 @@ from tests.oracles.relational_graphs import Graph, split_goal, types_of
 KNOWING = EState((frozenset({"p"}),), ((frozenset({0}),),), (0,))
 BY_HAND = Task("by hand", ("p",), ("a",), (), KNOWING, (believes("a", fluent("p")),))
 IDS = Relational().type_ids
-GRAPEVINE = {"id": "epi/Grapevine-v0", "encoding": "relational"}
 
 
 def ids_of(*colours: np.uint64) -> list[int]:

@@ -192,16 +192,6 @@ def test_an_episode_may_start_anywhere() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"invalid_action": "no-op"}, {"render_mode": "text"}, {"encoding": "hahs"}, {"nature": "smapled"}]
-)
-def test_wrong_arguments_are_refused_with_the_choices(arguments: dict[str, Any]) -> None:
-    with pytest.raises(EpigymError, match="|".join(f"unknown {name}" for name in arguments)):
-        coin(**arguments)
-    with pytest.raises(EpigymError, match="unknown argument 'agents'"):
-        gymnasium.make("epi/Problem-v0", path="coin_in_the_box/pl_3", agents=3)
-
-
-@pytest.mark.parametrize(
     "options", [7, {"gaol": "tail"}, {"goal": 3}, {"goal": ["tail", 3]}, {"state": 99}, {"state": True}]
 )
 def test_wrong_reset_options_are_refused(options: Any) -> None:

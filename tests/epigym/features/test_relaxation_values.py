@@ -153,25 +153,6 @@ def test_a_fact_counts_once_in_a_conjunction_but_in_every_different_subgoal() ->
     assert h_add(NOTHING, believes("a", everybody(AGENTS, P)), make("p")) == 2  # B_a B_a p and B_a B_b p
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (believes("a", P), everybody(["a"], P)),
-        (not_(believes("a", not_(P))), not_(everybody(["a"], not_(P)))),
-        (P, believes("a", actually(P))),
-        (everybody(AGENTS, and_(P, Q)), everybody(AGENTS, and_(Q, P))),
-        (believes("a", believes("b", and_(P, Q))), everybody(["a"], and_(believes("b", Q), believes("b", P)))),
-        (common(AGENTS, and_(P, Q)), common(AGENTS, and_(Q, P))),
-    ],
-    ids=str,
-)
-def test_subgoals_with_the_same_conjuncts_in_normal_form_count_once(one: Formula, other: Formula) -> None:
-    actions = make("p"), make("q")
-    assert plan_of(task(NOTHING, and_(one, other), *actions)) == plan_of(task(NOTHING, one, *actions))
-    assert Relaxation(StateSpace(task(NOTHING, and_(one, other))))([0]).unreached[0] == 1
-    assert 0 < h_add(NOTHING, one, *actions) < inf
-
-
 def test_the_order_of_alternatives_tells_subgoals_apart() -> None:
     assert plan_of(task(NOTHING, and_(or_(P, Q), or_(Q, P)), make("p"), make("q")))[:3] == (2, 2, {"make_p", "make_q"})
 

@@ -22,7 +22,7 @@ from epigym.space.signature import signature
 from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, common, everybody, fluent
 from epigym.task.symmetry import symmetries
-from epigym.task.task import EState, Task
+from epigym.task.task import Task
 from tests.fuzz.target import CORPUS
 from tests.helpers.strategies import telling_task
 from tests.helpers.tasks import coin
@@ -82,11 +82,6 @@ def test_what_is_declared_twice_is_refused(kind: str) -> None:
     task = coin()
     with pytest.raises(TaskError, match=f"^{kind[:-1]} '.*' is declared twice$"):
         replace(task, **{kind: getattr(task, kind) * 2})
-
-
-def test_designated_worlds_listed_twice_are_refused() -> None:
-    with pytest.raises(TaskError, match=r"designated worlds must be ascending and at least one, got \(0, 0\)"):
-        EState((frozenset(),), ((frozenset({0}),),), (0, 0))
 
 
 MASTAR = [

@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from epigym.errors import TaskError, UsageError
+from epigym.errors import UsageError
 from epigym.problem import load_problem
 from epigym.space.search_problem import SearchProblem
 from epigym.space.space import StateSpace
@@ -119,8 +119,3 @@ def test_wrong_parts_are_explained(space: StateSpace, arguments: dict[str, Any],
 
 def test_numbers_of_numpy_are_ids(space: StateSpace) -> None:
     assert SearchProblem(space, np.int32(2), GOAL) == SearchProblem(space, 2, GOAL)
-
-
-def test_a_goal_of_other_fluents_is_refused_before_the_search(space: StateSpace) -> None:
-    with pytest.raises(TaskError, match="undeclared fluent 'z'"):
-        SearchProblem(space, 0, (fluent("z"),)).search_space  # noqa: B018

@@ -179,11 +179,6 @@ def test_without_the_option_or_a_symmetry_everything_is_tried() -> None:
         assert one_sided.expand([0]).action.tolist() == [0, 1, 2, 3, 4, 5]
 
 
-def test_unknown_ids_are_refused() -> None:
-    with pytest.raises(IndexError, match="does not exist"):
-        StateSpace(muddy_children(2, 1), symmetry=True).representatives([7])
-
-
 def test_words_and_endings_of_words_are_exchanged() -> None:
     gossip = load_problem("epistemic_gossip")  # the secrets are sa, sb and sc
     assert exchanged_agents(gossip) == {("a", "b"), ("a", "c"), ("b", "c")}

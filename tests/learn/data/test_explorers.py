@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import gymnasium
@@ -278,12 +277,6 @@ def test_what_a_space_forbids_is_not_explored(tmp_path: Path) -> None:
         counts.append(len(explore(source, settings).states))
         assert cached(source, settings, {"name": "hash"}, tmp_path).metadata["counts"]["visited"] == counts[-1]
     assert counts[0] == counts[3] > counts[1] == counts[2]
-
-
-def test_what_is_no_source_is_not_explored(tmp_path: Path) -> None:
-    for call in (partial(explore, None), lambda settings: collect([None], settings, {}, tmp_path)):
-        with pytest.raises(EpigymError, match="expected a SearchProblem, a StateSpace, a Task"):
-            call(ExplorerSettings())
 
 
 def assert_equal(explorations: list[Exploration]) -> None:

@@ -19,7 +19,6 @@ from epigym.space.rows import GoalPart, Rows, unroll
 from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
 from learn.data.rows import join
-from learn.models.gine.network import make_network
 from learn.models.gine.paper import PaperNetwork
 from learn.models.gine.shared import SharedGraphs, share
 from tests.helpers.trained import PAPER, random_trained
@@ -167,11 +166,6 @@ def test_values_start_at_a_given_number_of_steps(steps: float) -> None:
 def test_settings_that_make_no_map_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=r"expected max_distance >= 1 and 0 <= margin < 0\.5"):
         PaperNetwork(ENCODING, **wrong)
-
-
-def test_typed_graphs_are_refused() -> None:
-    with pytest.raises(UsageError, match="the encoding 'relational' has no identifiers of worlds: use "):
-        make_network(PAPER, {"name": "relational"}, ())
 
 
 def test_index_add_aggregation_is_the_stock_sum() -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from epigym.errors import MissingError
 from epigym.io.checksummed import read_checksummed, write_checksummed
 from learn.compare import Compare, compare
 from learn.training.report.comparison import COLUMNS
@@ -69,11 +68,6 @@ def test_runs_that_were_validated_by_search_are_rows_too(fit: Fit, tmp_path: Pat
     searched, measured = rows(tmp_path)
     assert (searched["problems"], measured["samples"], measured["MAE"]) == (2, 80, 0.5)
     assert np.isnan([searched["MAE"], measured["solved"]]).all()
-
-
-def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(MissingError, match="no finished run"):
-        compare(Compare(run_dir=tmp_path, debug=False, runs=tmp_path))
 
 
 def test_a_damaged_record_is_named_and_skipped(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

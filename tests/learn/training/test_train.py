@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
-from itertools import combinations, product
+from itertools import product
 from pathlib import Path
 from socket import socket
 from typing import Any
@@ -25,7 +25,7 @@ import domains
 from epigym.encoding.encoder import ENCODINGS, make_encoder, make_encoding
 from epigym.encoding.pyg import to_pyg
 from epigym.encoding.relational import Relational, type_ids_of
-from epigym.errors import EpigymError, LimitError, MissingError
+from epigym.errors import EpigymError, MissingError
 from epigym.features.types import FeatureTypes
 from epigym.io.checksummed import write_checksummed
 from epigym.problem import domain_problem, load_problem
@@ -111,11 +111,6 @@ def test_all_choices_are_independent(
     fit: Fit, tmp_path: Path, encoding: str, objective: str, base: str, data: str
 ) -> None:
     assert_cell(fit, tmp_path, encoding, objective, base, data)
-
-
-def test_any_two_choices_are_trained_together() -> None:
-    for first, second in combinations(range(4), 2):
-        assert {(cell[first], cell[second]) for cell in SPARSE} == {(cell[first], cell[second]) for cell in CELLS}
 
 
 @pytest.mark.parametrize("base", ["h_ff", "h_add"])
@@ -284,29 +279,6 @@ def test_processes_that_a_scheduler_starts_at_once_write_one_run(tmp_path: Path)
     assert load(written.parent / record["checkpoint"]).domains == ("collaboration_communication",)
     other = [path for path in tmp_path.glob("outputs/train/*/*") if path.parent != written.parent]
     assert {path.name for path in other} <= {".hydra", "train.log"}
-
-
-def test_checkpoint_holds_everything_that_scoring_needs(fit: Fit, tmp_path: Path) -> None:
-    fit(*PAPER, "trainer.max_epochs=1", "encoding=bitmask")
-    path = tmp_path / "run" / "checkpoints" / "best.ckpt"
-    trained = load(path)
-    assert trained.encoding == {
-        "name": "bitmask", "width": 64, "repetition_bits": 16, "fluent_bits": 32, "goal_bits": 16,
-    }  # fmt: skip
-    assert (trained.base, trained.types, trained.domains) == ("none", (), ("collaboration_communication",))
-    scores = open_scorer(path, StateSpace(load_problem(PROBLEM))).score(np.array([0]))
-    assert scores.shape == (1,)
-
-
-def test_problems_that_the_encoding_has_no_room_for_are_named(fit: Fit) -> None:
-    narrow = ("encoding.width=8", "encoding.repetition_bits=2", "encoding.fluent_bits=4", "encoding.goal_bits=2")
-    with pytest.raises(LimitError, match=r"does not fit the [^\n]+$"):
-        fit(*PAPER, "encoding=bitmask", *narrow)
-
-
-def test_the_papers_network_needs_identifiers(fit: Fit) -> None:
-    with pytest.raises(EpigymError, match=r"^the encoding 'relational' has no identifiers of worlds: use 'map' or"):
-        fit(*PAPER, "encoding=relational")
 
 
 def test_newest_good_run_of_a_domain_is_found(tmp_path: Path) -> None:

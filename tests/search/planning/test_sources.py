@@ -17,7 +17,7 @@ import search
 from docs.examples.mistakes import Mistakes
 from epigym.envs.env import EpistemicEnv
 from epigym.envs.wrappers import PaddedObservation
-from epigym.errors import EpigymError, LimitError, UsageError
+from epigym.errors import UsageError
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
 from epigym.space.search_problem import SearchProblem
@@ -205,17 +205,6 @@ def test_wrong_arguments_are_answered_before_the_problem_is_read(arguments: dict
     with pytest.raises(UsageError) as caught:
         search.plan("no such problem", **arguments)
     assert message in str(caught.value)
-
-
-def test_wrong_sources_and_limits_are_answered() -> None:
-    with pytest.raises(LimitError, match="'much' is not an amount of memory"):
-        search.plan("no such problem", memory_limit="much")
-    with pytest.raises(EpigymError, match="did you mean"):
-        search.plan("grapevine/3_pl_44")
-    with pytest.raises(UsageError, match="expected a SearchProblem, a StateSpace, a Task"):
-        search.plan(None)
-    with pytest.raises(UsageError, match=r"choose env\.unwrapped\.search_problem\(i\)"):
-        run_agent(make_agent("bfs"), gymnasium.make_vec("epi/Grapevine-v0", num_envs=2))
 
 
 def test_anytime_goes_on_for_shorter_plans() -> None:

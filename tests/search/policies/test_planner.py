@@ -121,13 +121,6 @@ def test_counts_do_not_replace_a_policy_that_the_watcher_knows() -> None:
     assert kinds.count(True) == 2
 
 
-def test_arguments_that_do_not_fit() -> None:
-    with pytest.raises(UsageError, match="anytime=True is for linear plans"):
-        search.plan(dice(), policy="strong", anytime=True)
-    with pytest.raises(UsageError, match="unknown policy 'weak'"):
-        search.plan(dice(), policy="weak")  # type: ignore[arg-type]
-
-
 def run(folder: Path, module: str, *words: str) -> tuple[int, str]:
     epddl = ROOT / "docs" / "epddl"
     problem = [f"problem={epddl}/lamp-1.epddl", f"domain_file={epddl}/lamp.epddl", f"libraries=[{epddl}/kinds.epddl]"]

@@ -190,21 +190,12 @@ def test_where_the_relaxation_is_blind_its_lists_are_left_out(name: str) -> None
 @pytest.mark.parametrize(
     ("lists", "message"),
     [
-        (
-            [],
-            "agent 'alternation': lists is empty: "
-            "name one of value, h_add, preferred, preferred_h_add, novelty, novelty_h_add, explore",
-        ),
-        (["value", "novelty", "value"], "agent 'alternation': lists names 'value' twice"),
-        (["noveltyy"], "unknown agent 'alternation': lists 'noveltyy': did you mean 'novelty' or 'novelty_h_add'?"),
-        (
-            ["h_ff"],
-            "unknown agent 'alternation': lists 'h_ff': expected one of 'explore', 'h_add', 'novelty', "
-            "'novelty_h_add', 'preferred', 'preferred_h_add', 'value'",
-        ),
+        ([], "lists is empty: name one of value, h_add"),
+        (["value", "novelty", "value"], "lists names 'value' twice"),
+        (["noveltyy"], "'noveltyy': did you mean 'novelty' or 'novelty_h_add'"),
+        (["h_ff"], "'h_ff': expected one of 'explore', 'h_add'"),
     ],
 )
 def test_what_is_no_choice_of_lists_is_refused(lists: Sequence[str], message: str) -> None:
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError, match=message):
         Configuration.of({"name": "alternation", "lists": lists}, "goal_count")
-    assert str(caught.value) == message

@@ -48,7 +48,7 @@ def _explicit(expander: Expander, model: syntax.ExplicitModel, facts: set[str]) 
     agents = expander.members(("agent",))
     missing = [agent for agent in agents if agent not in relations]
     if missing:
-        _warn(expander, f"no relation for {', '.join(missing)}, who will believe everything")
+        _warn(expander, f"no relation for {', '.join(missing)}: inconsistent beliefs at all worlds")
     rows = {agent: expander.expand_relation(pairs, "world", worlds) for agent, pairs in relations.items()}
     empty = (frozenset[int](),) * len(worlds)
     labels = {str(world): frozenset(_names(expander, atoms)) for world, atoms in model.labels}
@@ -117,7 +117,7 @@ class _Theory:
         except LimitError as error:
             raise LimitError(f"{place.location}: {error}") from None
         if not len(worlds):
-            raise source.error("no world satisfies what is common knowledge: the theory contradicts itself", place)
+            raise source.error("no world satisfies the common knowledge: the theory contradicts itself", place)
         columns = dict(zip(fluents, worlds.T, strict=True))
         designated = np.ones(len(worlds), dtype=np.bool_)
         for formula in self.actual:

@@ -68,7 +68,7 @@ def _check_nesting(source: Source, tree: Tree[Token]) -> None:
 
 def _parse_error(source: Source, error: UnexpectedInput) -> ParseError:
     if isinstance(error, UnexpectedCharacters):
-        return source.error(f"{error.char!r} starts no word; names start with a letter or '_'", error)
+        return source.error(f"unexpected character {error.char!r}; names start with a letter or '_'", error)
     assert isinstance(error, UnexpectedToken)
     token = error.token
     expected = _list_words(error.accepts or error.expected)

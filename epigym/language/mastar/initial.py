@@ -107,7 +107,7 @@ class InitialStatements:
             with suppress(LimitError):  # there are models, too many
                 if not len(find_models((formula for formula, _ in self._common[:count]), fluents)):
                     return self.names.source.error(_IMPOSSIBLE, place)
-        raise AssertionError("what is commonly known has a model")
+        raise AssertionError("the common knowledge has a model")
 
     def _find_designated(self, columns: dict[str, Column], count: int) -> int:
         """Find the one world that satisfies all propositional statements."""

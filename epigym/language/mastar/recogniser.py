@@ -55,18 +55,18 @@ class Recogniser:
         """
         reached = _find_reachable_events(action)
         if len(reached) > _MOST_EVENTS:
-            raise TaskError(f"it has {len(reached)} events, an action of mA* at most {_MOST_EVENTS}")
-        unsayable = ""
-        reason = "who considers which of its events possible is as in no change, sensing or announcement"
+            raise TaskError(f"it has {len(reached)} events, actions of mA* have at most {_MOST_EVENTS}")
+        inexpressible = ""
+        reason = "its relations are not those of an ontic, sensing or announcement action"
         for assignment in _list_assignments(action, reached):
             for found in self._descriptions(action, assignment, semantics):
                 if self.matches(found.build_action(self.agents, semantics), action):
                     missing = [formula for formula in found.formulas() if has_actually(formula)]
                     if not missing:
                         return found
-                    unsayable = f"it has no word for {missing[0]}"
-            reason = "what it changes, or what is learned from it, is not what mA* says with literals"
-        raise TaskError(unsayable or reason)
+                    inexpressible = f"it has no counterpart of {missing[0]}"
+            reason = "mA* cannot express its effects, or the formula that observers learn, by literals"
+        raise TaskError(inexpressible or reason)
 
     def _descriptions(self, action: Action, assignment: RoleAssignment, semantics: Semantics) -> Iterator[Description]:
         """Candidate descriptions of an action under an assignment of roles."""

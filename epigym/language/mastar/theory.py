@@ -46,14 +46,14 @@ def build_theory(estate: EState, fluents: Sequence[str], agents: Sequence[str]) 
 
 def _check(estate: EState, agents: Sequence[str]) -> None:
     if len(estate.designated) > 1:
-        raise TaskError(f"it has {len(estate.designated)} designated worlds, in mA* one")
+        raise TaskError(f"it has {len(estate.designated)} designated worlds, mA* allows one")
     if len(set(estate.valuations)) < len(estate.valuations):
-        raise TaskError("some of its worlds differ in nothing but beliefs, in mA* all differ in a fluent")
+        raise TaskError("some of its worlds differ only in beliefs, mA* requires different fluents")
     for agent, rows in zip(agents, estate.successors, strict=True):
         if not all(world in row for world, row in enumerate(rows)):
-            raise TaskError(f"agent {agent!r} believes what is false in one of its worlds, in mA* nobody does")
+            raise TaskError(f"agent {agent!r} has a false belief in some world, mA* requires true beliefs")
         if any(rows[world] != row for row in set(rows) for world in row):
-            raise TaskError(f"agent {agent!r} does not know what it believes, in mA* everybody does")
+            raise TaskError(f"agent {agent!r} does not know its own beliefs, mA* requires introspection")
 
 
 def _find_known_formulas(worlds: _Table, fluents: Sequence[str], rows: Sequence[frozenset[int]]) -> Iterator[Formula]:

@@ -34,9 +34,9 @@ def write_mastar(task: Task) -> tuple[str, Semantics]:
     for kind, names in (("fluent", task.fluents), ("agent", task.agents), ("action", _names(task.actions))):
         for name in names:
             if not _NAME.fullmatch(name):
-                raise TaskError(f"mA* has no word for the {kind} {name!r}: rename it, or {_REMEDY}")
+                raise TaskError(f"mA* cannot express the {kind} name {name!r}: rename it, or {_REMEDY}")
     if not task.fluents:
-        raise TaskError(f"mA* cannot say a task without fluents: {_REMEDY}")
+        raise TaskError(f"mA* cannot express a task without fluents: {_REMEDY}")
     recogniser = Recogniser(task.agents, task.fluents[0])
     descriptions, semantics = _descriptions(task.actions, recogniser)
     text = _text(task, descriptions, semantics)
@@ -64,10 +64,10 @@ def _descriptions(actions: Sequence[Action], recogniser: Recogniser) -> tuple[li
         refused.append(reasons)
     both = [name for name in refused[0] if name in refused[1]]
     if both:
-        raise TaskError(f"mA* cannot say action {both[0]!r}: {refused[0][both[0]]}: {_REMEDY}")
+        raise TaskError(f"mA* cannot express action {both[0]!r}: {refused[0][both[0]]}: {_REMEDY}")
     one, other = (next(iter(reasons)) for reasons in refused)
     raise TaskError(
-        f"mA* can say action {one!r} with semantics=update_model only, and action {other!r} only without: {_REMEDY}"
+        f"mA* can express action {one!r} with semantics=update_model only, and action {other!r} only without: {_REMEDY}"
     )
 
 
@@ -83,11 +83,11 @@ def _text(task: Task, descriptions: Iterable[Description], semantics: Semantics)
     try:
         initially = build_theory(contract(task.initial), task.fluents, task.agents)
     except (TaskError, LimitError) as error:
-        raise type(error)(f"mA* cannot say the initial e-state: {error}: {_REMEDY}") from None
+        raise type(error)(f"mA* cannot express the initial e-state: {error}: {_REMEDY}") from None
     lines += ["", *(f"initially {part};" for part in initially)]
     goal = _goal(task)
     if has_actually(goal):
-        raise TaskError(f"mA* cannot say the goal: it has no word for {goal}: {_REMEDY}")
+        raise TaskError(f"mA* cannot express the goal: it has no counterpart of {goal}: {_REMEDY}")
     return "\n".join([*lines, "", f"goal {goal.without_constants(name)};", ""])
 
 
@@ -121,11 +121,11 @@ def _check(task: Task, text: str, semantics: Semantics, recogniser: Recogniser) 
             again = parse_mastar(text, semantics=semantics)
     except ParseError as error:
         line = text.splitlines()[error.line - 1]
-        raise TaskError(f"mA* cannot say the task: in {line!r} {error.message}: {_REMEDY}") from None
+        raise TaskError(f"mA* cannot express the task: in {line!r} {error.message}: {_REMEDY}") from None
     for action, other in zip(task.actions, again.actions, strict=True):
         if not recogniser.matches(action, other):
-            raise EpigymError(f"action {action.name!r} is another one when it is read back: {_REMEDY}")
+            raise EpigymError(f"action {action.name!r} changes when it is read back: {_REMEDY}")
     if canonical(task.initial, task.fluents) != canonical(again.initial, task.fluents):
-        raise EpigymError(f"the initial e-state is another one when it is read back: {_REMEDY}")
+        raise EpigymError(f"the initial e-state changes when it is read back: {_REMEDY}")
     if recogniser.parts(_goal(task)) != recogniser.parts(and_(*again.goal)):
-        raise EpigymError(f"the goal is another one when it is read back: {_REMEDY}")
+        raise EpigymError(f"the goal changes when it is read back: {_REMEDY}")

@@ -37,9 +37,9 @@ def event(text: str) -> str:
 # Every wrong line is line 4 of the domain.
 DOMAIN = [
     # words and grammar
-    ("(:event 1e)", 9, "'1' starts no word; names start with a letter or '_'"),
-    ("(:event é)", 9, "'é' starts no word"),
-    ("(:event e'x)", 10, '"\'" starts no word'),
+    ("(:event 1e)", 9, "unexpected character '1'; names start with a letter or '_'"),
+    ("(:event é)", 9, "unexpected character 'é'"),
+    ("(:event e'x)", 10, 'unexpected character "\'"'),
     ("(:event and)", 9, "found reserved word 'and', expected a name"),
     ("(:event All)", 9, "found reserved word 'All', expected a name"),
     ("(:metric)", 2, "found ':metric', expected :action or"),
@@ -49,8 +49,8 @@ DOMAIN = [
     ("(:event e :precondition ())", 26, "found ')', expected"),
     ("(:event e :precondition (and))", 29, "found ')', expected ("),
     ("(:event e :precondition (not (p) (q)))", 34, "found '(', expected )"),
-    ("(:event e :precondition ([D. A] (p)))", 28, "'.' starts no word"),
-    ("(:event e :precondition (!= A B))", 26, "'!' starts no word"),
+    ("(:event e :precondition ([D. A] (p)))", 28, "unexpected character '.'"),
+    ("(:event e :precondition (!= A B))", 26, "unexpected character '!'"),
     ("(:event e :effects (when (q) (and (p))))", 31, "found reserved word 'and', expected"),
     ("(:event e :effects (and (p) (q)))", 21, "found reserved word 'and', expected"),
     ("(:action a :action-type (public (nil)))", 12, "found ':action-type', expected :parameters"),
@@ -175,8 +175,8 @@ PROBLEM = [
     ({"init": "([C. All] (and (p) ([Kw. A] (p))))"}, 5, 28, "a theory has formulas"),
     ({"init": "([C. All] ([Kw. All] (p)))"}, 5, 19, "a theory has formulas"),
     ({"init": "(<C. All> (p))"}, 5, 9, "a theory has formulas"),
-    ({"init": "([C. All] (and (p) (not (p))))"}, 5, 2, "no world satisfies what is common knowledge"),
-    ({"init": "(:and ([C. All] (ok A)) (p))"}, 5, 2, "no world satisfies what is common knowledge"),
+    ({"init": "([C. All] (and (p) (not (p))))"}, 5, 2, "no world satisfies the common knowledge"),
+    ({"init": "(:and ([C. All] (ok A)) (p))"}, 5, 2, "no world satisfies the common knowledge"),
     ({"init": "(:and ([C. All] (p)) (not (p)))"}, 5, 2, "no world of the theory satisfies the formulas outside"),
 ]  # fmt: skip
 

@@ -114,7 +114,7 @@ def test_the_toolkits_reading_of_actions() -> None:
 def test_a_model_without_a_relation_for_some_agent_warns() -> None:
     init = ":worlds (w) :relations (A (w w)) :labels () :designated (w)"
     (message,) = departures(init=init)
-    assert message == "p.epddl:5:2: no relation for B, who will believe everything"
+    assert message == "p.epddl:5:2: no relation for B: inconsistent beliefs at all worlds"
 
 
 @pytest.mark.filterwarnings("ignore::epigym.language.epddl.readings.RequirementWarning")

@@ -105,7 +105,7 @@ def test_any_task_comes_back_or_is_refused_with_a_reason(task: Task) -> None:
         other = again(task)
     except TaskError as error:
         refusal = str(error)
-        assert re.fullmatch(r"mA\* can(not)? say .*: format=compact writes it as JSON", refusal)
+        assert re.fullmatch(r"mA\* can(not)? express .*: format=compact writes it as JSON", refusal)
     else:
         assert_read_back(task, other, most=8)
 
@@ -114,7 +114,7 @@ def test_any_task_comes_back_or_is_refused_with_a_reason(task: Task) -> None:
 def test_problems_of_domains_come_back(name: str) -> None:
     task = load_problem(name)
     if name == "active_muddy_child":  # children say whether they know
-        with pytest.raises(TaskError, match=r"mA\* cannot say action 'ask_c1': .* is not what mA\* says with literals"):
+        with pytest.raises(TaskError, match=r"mA\* cannot express action 'ask_c1': .* by literals"):
             write_mastar(task)
     else:
         assert write_mastar(task)[1] == ("update_model" if name in UPDATE_MODEL else "default")
@@ -185,28 +185,34 @@ KNOWN = EState(  # a wonders whether b knows that p
 @pytest.mark.parametrize(
     ("task", "message"),
     [
-        (with_actions(FIVE), "action 'five': it has 5 events, an action of mA* at most 3"),
-        (with_actions(EITHER), "action 'either': what it changes, or what is learned from it, is not what mA* says"),
+        (with_actions(FIVE), "action 'five': it has 5 events, actions of mA* have at most 3"),
+        (with_actions(EITHER), "action 'either': mA* cannot express its effects, or the formula"),
         (
             with_actions(dataclasses.replace(FIVE, events=FIVE.events[:2], designated=(0,), relations=SUSPECT)),
-            "action 'five': who considers which of its events possible is as in no",
+            "action 'five': its relations are not those of an",
         ),
-        (with_actions(dataclasses.replace(ONCE, applicability=actually(P))), "action 'once': it has no word for act"),
-        (with_actions(ONCE, TWICE), "can say action 'twice' with semantics=update_model only, and action 'once' only"),
-        (with_actions(goal=(actually(P),)), "the goal: it has no word for actually(p)"),
-        (with_actions(initial=BLIND), "the initial e-state: agent 'a' believes what is false in one of its worlds"),
-        (with_actions(initial=WRONG), "the initial e-state: agent 'a' does not know what it believes"),
-        (with_actions(initial=TWO), "the initial e-state: it has 2 designated worlds, in mA* one"),
-        (with_actions(initial=KNOWN), "the initial e-state: some of its worlds differ in nothing but beliefs"),
+        (
+            with_actions(dataclasses.replace(ONCE, applicability=actually(P))),
+            "action 'once': it has no counterpart of act",
+        ),
+        (
+            with_actions(ONCE, TWICE),
+            "can express action 'twice' with semantics=update_model only, and action 'once' only",
+        ),
+        (with_actions(goal=(actually(P),)), "the goal: it has no counterpart of actually(p)"),
+        (with_actions(initial=BLIND), "the initial e-state: agent 'a' has a false belief in some world"),
+        (with_actions(initial=WRONG), "the initial e-state: agent 'a' does not know its own beliefs"),
+        (with_actions(initial=TWO), "the initial e-state: it has 2 designated worlds, mA* allows one"),
+        (with_actions(initial=KNOWN), "the initial e-state: some of its worlds differ only in beliefs"),
         (
             with_actions(dataclasses.replace(ONCE, name="turn-on")),
-            "mA* has no word for the action 'turn-on': rename it",
+            "mA* cannot express the action name 'turn-on': rename it",
         ),
         (with_actions(dataclasses.replace(ONCE, name="goal")), "the task: in 'action goal;' unexpected 'goal'"),
         (Task("t", (), AGENTS, (), EState((frozenset(),), BLIND.successors, (0,)), ()), "a task without fluents"),
     ],
 )
-def test_what_ma_star_cannot_say_is_named(task: Task, message: str, tmp_path: Path) -> None:
+def test_tasks_that_ma_star_cannot_express_are_refused(task: Task, message: str, tmp_path: Path) -> None:
     with pytest.raises(TaskError, match=re.escape(message)) as refused:
         save(task, tmp_path / "task.txt")
     assert str(refused.value).endswith("format=compact writes it as JSON")

@@ -28,9 +28,10 @@ function here() {
   return names.slice(0, step);
 }
 
-/* A link that looks like a button. */
+/* A link that looks like a button, whose text breaks between the parts of a name. */
 function link(text, path, number) {
-  return make("a", { class: "button", href: address(path, number) }, text);
+  const parts = text.split(/(?<=[_,(])/).flatMap((part, place) => place ? [make("wbr", {}), part] : [part]);
+  return make("a", { class: "button", href: address(path, number) }, ...parts);
 }
 
 async function ask(url, options = {}) {
@@ -112,6 +113,7 @@ function list(choices) {
   at("actions").replaceChildren(make("table", {},
     make("thead", {}, make("tr", {}, ...heads.map(text => make("th", { scope: "col" }, text)))),
     make("tbody", {}, ...shown.map(row))));
+  hint();
 }
 
 function row(choice) {
@@ -208,5 +210,6 @@ at("filter").addEventListener("keydown", event => {
 at("solve").addEventListener("click", solve);
 at("stop").addEventListener("click", () => searching.abort());
 window.addEventListener("pagehide", () => searching?.abort());
+remember = () => {};  // the address of a step is that of its path, see `arrive`
 document.addEventListener("shown", arrive);
 go(Number(new URLSearchParams(location.search).get("step") ?? last));

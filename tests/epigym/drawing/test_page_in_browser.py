@@ -84,6 +84,39 @@ def test_keys_lead_to_steps(visit: Any) -> None:
     assert page.inner_text("#count") == "1 / 3"  # one step, not two
 
 
+def test_the_address_names_the_step(visit: Any, folder: Path) -> None:
+    page = visit("coin")
+    page.click("#on")
+    page.keyboard.press("End")
+    assert page.url.endswith("coin.html#step=3")
+    page.go_back()
+    page.wait_for_selector("text='Step 1: lift'")
+    page.go_back()
+    page.wait_for_selector("text='At the start'")
+    page.go_forward()
+    page.wait_for_selector("text='Step 1: lift'")
+    page.reload()
+    assert page.inner_text("#count") == "1 / 3"
+    for fragment, count in (("#step=2", "2"), ("#step=99", "3"), ("#step=x", "0"), ("#step=1&branch=7", "1")):
+        page.goto((folder / "coin.html").as_uri() + fragment)
+        assert page.inner_text("#count") == f"{count} / 3"
+
+
+def test_the_address_names_the_branch_of_a_policy(visit: Any) -> None:
+    page = visit("robots")
+    page.get_by_role("button", name="2. bell: no").click()
+    page.reload()
+    assert page.inner_text("#happened") == "Step 2: bell: no"
+    page.go_back()
+    page.wait_for_selector("text='At the start'")
+
+
+def test_the_beliefs_of_nine_agents_fit_a_wide_screen(visit: Any) -> None:
+    page = visit("children", viewport=WIDE)
+    assert page.get_attribute("#beliefs", "data-wide") is None
+    assert visit("children", viewport=NARROW).get_attribute("#beliefs", "data-wide") == ""
+
+
 def test_the_goal_is_ticked_off(visit: Any) -> None:
     page = visit("coin")
     assert page.locator("#goal li").all_inner_texts() == ["☐ B(b, tail)", "☐ B(a, B(b, tail))"]

@@ -248,6 +248,20 @@ def test_it_fits_the_width(visit: Any, name: str, size: dict[str, int], scheme: 
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
 
 
+def test_names_of_actions_break_between_their_parts(visit: Any) -> None:
+    page = visit("box", "?after=open_a,peek_a", viewport=NARROW | {"width": 320})
+    rows(page)
+    name = page.get_by_role("link", name="shout_tail_a")
+    lines = name.evaluate(
+        """link => [...link.childNodes].filter(part => part.data).map(part => {
+            const range = document.createRange();
+            range.selectNode(part);
+            return range.getClientRects().length;
+        })"""
+    )
+    assert lines == [1, 1, 1]
+
+
 def test_an_outcome_is_chosen_like_an_action(visit: Any) -> None:
     page = visit("looking")
     assert [name for name, *_ in rows(page)] == ["look: yes (b sees)", "look: yes (b misses)", "look: no"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from search.reports.metrics import bootstrap, interquartile_mean, iqm
 from search.reports.outcomes import COSTS, Outcome, Outcomes, values_of
@@ -16,6 +17,8 @@ from search.reports.outcomes import COSTS, Outcome, Outcomes, values_of
 _AGGREGATED = ("expanded", "time", "length")
 _DOTS = 150  # per inch, of a PNG
 _BARS = 0.8  # of the room between two domains that their bars take
+_LEAST = 0.01  # value on a logarithmic axis
+_FEW = 1.7  # decades with room for three ticks each
 _BORDER = 3  # times the largest number: where the undecided lie
 
 
@@ -51,12 +54,9 @@ def aggregates(outcomes: Outcomes) -> Figure:
                 low, high = bootstrap(values, interquartile_mean)
                 axes.plot([low, high], [number, number], color=_colour(number), linewidth=6, alpha=0.35)
                 axes.plot(iqm(values).mean, number, "|", color=_colour(number), markersize=14, markeredgewidth=2)
-        axes.set_xlabel(COSTS[measure].title)
+        axes.set_xlabel(COSTS[measure].label)
         if measure != "length":
-            axes.set_xscale("log")
-            axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
-            axes.xaxis.set_major_formatter("{x:g}")
-            axes.xaxis.set_minor_formatter(NullFormatter())
+            _use_log_scale(axes, "x")
         axes.grid(axis="x", alpha=0.3)
     panels[0].set_yticks(range(len(outcomes.configurations)), map(_plain, outcomes.configurations))
     panels[0].invert_yaxis()
@@ -68,13 +68,14 @@ def cactus(outcomes: Outcomes, measure: str) -> Figure:
     """How many problems each configuration solves within a budget of time or nodes."""
     figure, axes = _figure(6, 4)
     for number, name in enumerate(outcomes.configurations):
-        values = sorted(values_of(outcomes.solved(name, outcomes.problems), measure))
+        values = sorted(max(value, _LEAST) for value in values_of(outcomes.solved(name, outcomes.problems), measure))
         if values:
             axes.step(
                 [*values, values[-1]], range(len(values) + 1), where="pre", label=_plain(name), color=_colour(number)
             )
-    axes.set_xscale("symlog", linthresh=1)
-    axes.set(xlabel=COSTS[measure].title, ylabel="problems solved")
+    _use_log_scale(axes, "x")
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set(xlabel=COSTS[measure].label, ylabel="problems solved")
     axes.grid(alpha=0.3)
     _legend(figure)
     return figure
@@ -96,8 +97,9 @@ def scatter(outcomes: Outcomes, first: str, second: str) -> Figure:
     axes.plot([1, border], [1, border], color="grey", linewidth=1)
     for line in (axes.axhline, axes.axvline):
         line(border, color="grey", linewidth=1, linestyle=":")
-    axes.set(xscale="log", yscale="log", xlim=(0.7, 1.5 * border), ylim=(0.7, 1.5 * border), aspect="equal")
-    axes.set(xlabel=f"nodes of {_plain(first)}", ylabel=f"nodes of {_plain(second)}")
+    axes.set(xlim=(0.7, 1.5 * border), ylim=(0.7, 1.5 * border), aspect="equal")
+    _use_log_scale(axes, "xy")
+    axes.set(xlabel=f"expanded nodes of {_plain(first)}", ylabel=f"expanded nodes of {_plain(second)}")
     _legend(figure)
     return figure
 
@@ -120,7 +122,9 @@ def ratios(outcomes: Outcomes, baseline: str) -> Figure:
             lengths, [np.median(by_length[length]) for length in lengths], label=_plain(name), color=_colour(number)
         )
     axes.axhline(1, color="grey", linewidth=1)
-    axes.set(xlabel=f"plan length of {_plain(baseline)}", ylabel=f"nodes / nodes of {_plain(baseline)}", yscale="log")
+    _use_log_scale(axes, "y")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set(xlabel=f"plan length of {_plain(baseline)}", ylabel=f"expanded nodes / those of {_plain(baseline)}")
     axes.grid(alpha=0.3)
     _legend(figure)
     return figure
@@ -136,6 +140,19 @@ def write_figure(figure: Figure, folder: Path, name: str) -> None:
 def _figure(width: float, height: float) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots()
+
+
+def _use_log_scale(axes: Axes, which: str) -> None:
+    """Scale axes of what is plotted logarithmically, with at least two ticks and at most about eight."""
+    for name in which:
+        getattr(axes, f"set_{name}scale")("log")
+        axis = getattr(axes, f"{name}axis")
+        low, high = axis.get_view_interval()
+        decades = math.log10(high / low)
+        subs = (1, 2, 5) if decades < _FEW else (1, 3) if decades < 2 * _FEW else (1,)
+        axis.set_major_locator(LogLocator(subs=subs))
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter(NullFormatter())
 
 
 def _plain(text: str) -> str:

@@ -70,19 +70,21 @@ class Cost(NamedTuple):
 
     Attributes:
         title: of its columns, with the unit.
+        label: of its axes, with the unit.
         of: its value for an outcome; None where it is not known.
     """
 
     title: str
+    label: str
     of: Callable[[Outcome], float | None]
 
 
 COSTS = {
-    "expanded": Cost("expanded", lambda outcome: outcome.expanded),
-    "time": Cost("time [ms]", lambda outcome: outcome.total_ms),
-    "search_time": Cost("search [ms]", lambda outcome: outcome.search_ms),
-    "length": Cost("length", lambda outcome: outcome.plan_length),
-    "memory": Cost("memory [MiB]", lambda outcome: outcome.peak_mib),
+    "expanded": Cost("expanded", "expanded nodes", lambda outcome: outcome.expanded),
+    "time": Cost("time [ms]", "total time [ms]", lambda outcome: outcome.total_ms),
+    "search_time": Cost("search [ms]", "search time [ms]", lambda outcome: outcome.search_ms),
+    "length": Cost("length", "plan length", lambda outcome: outcome.plan_length),
+    "memory": Cost("memory [MiB]", "peak memory [MiB]", lambda outcome: outcome.peak_mib),
 }
 COVERAGE = "coverage"
 MEASURES = (COVERAGE, *COSTS)

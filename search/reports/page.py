@@ -101,7 +101,7 @@ def _data(outcomes: Outcomes, pairs: Sequence[tuple[str, str]], costs: Sequence[
             {"name": problem, "domain": domain} for domain, problems in outcomes.domains.items() for problem in problems
         ],
         "values": {
-            COSTS[cost].title: [
+            COSTS[cost].label: [
                 [_value(outcomes.table[name].get(problem), cost) for problem in outcomes.problems] for name in names
             ]
             for cost in costs

@@ -97,9 +97,9 @@ def test_the_drawings_have_a_value_for_each_problem() -> None:
         ("x_y/1", "x_y"), ("x_y/2", "x_y"), ("z/1", "z"),
     ]  # fmt: skip
     assert found["values"] == {  # -1: not answered, null: no outcome
-        "expanded": [[10, 30, -1], [5, None, 7]],
-        "time [ms]": [[0.25, 9, -1], [50, None, 1234.5]],
-        "length": [[4, None, -1], [4, None, 4]],
+        "expanded nodes": [[10, 30, -1], [5, None, 7]],
+        "total time [ms]": [[0.25, 9, -1], [50, None, 1234.5]],
+        "plan length": [[4, None, -1], [4, None, 4]],
     }
     assert (found["chosen"], list(found["sentences"])) == ([0, 1], ["0 1"])
     assert found["sentences"]["0 1"][0] == "bfs answered 1 of 2 problems and hfs/gnn 2; 0 only bfs, 1 only hfs/gnn."

@@ -206,6 +206,21 @@ def test_figures_draw_the_numbers() -> None:
     assert ratios["hfs/gnn"] == [(4, 0.25)]  # the median of 5/10, 5/20 and 3/30
 
 
+@pytest.mark.parametrize("counts", [(300, 310), (2, 900), (1, 10**6), (None, None)])
+def test_axes_have_at_least_two_ticks_that_do_not_crowd(counts: tuple[float | None, float | None]) -> None:
+    found = Outcomes(
+        {name: {f"x/{n}": outcome(name, f"x/{n}", count) for n, count in enumerate(counts)} for name in ("bfs", "hfs")}
+    )
+    drawn = [
+        figures.cactus(found, "expanded"), figures.aggregates(found), figures.ratios(found, "bfs"),
+        figures.scatter(found, "bfs", "hfs"),
+    ]  # fmt: skip
+    for axis in (axis for figure in drawn for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
+        low, high = sorted(axis.get_view_interval())
+        shown = [tick for tick in axis.get_majorticklocs() if low <= tick <= high]
+        assert axis.get_scale() == "linear" or 2 <= len(shown) <= 10
+
+
 def test_twenty_configurations_have_different_colours() -> None:
     found = Outcomes({f"hfs/{number}": {"x/1": outcome(f"hfs/{number}", "x/1", 10)} for number in range(20)})
     [axes] = figures.cactus(found, "expanded").axes

@@ -108,7 +108,7 @@ def format_dot(model: KripkeModel, change: Change = UNCHANGED, *, size: tuple[fl
     # Graphviz routes curves around boxes, but slowly, and it draws lines of one pair of worlds over each other.
     pairs = {frozenset((line.tail, line.head)) for line in drawing.lines}
     curves = full and len(pairs) == len(drawing.lines)
-    font = f'fontname="Helvetica,Arial,sans-serif" fontcolor="{INK}"'
+    font = f'fontname="DejaVu Sans,Verdana,sans-serif" fontcolor="{INK}"'
     return "\n".join(
         [
             "digraph {",

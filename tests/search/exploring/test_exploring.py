@@ -153,7 +153,7 @@ def test_what_is_wrong_is_one_line(coin: FlaskClient, url: str, code: int, line:
 
 
 def test_an_error_of_the_program_is_one_line(coin: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("search.exploring.app.written", None)
+    monkeypatch.setattr("search.exploring.app.render_steps", None)
     answer = coin.get("/")
     assert answer.status_code == 500
     assert "an error of the program, which the terminal shows" in error(answer.text)

@@ -43,7 +43,8 @@ SHORT = {
     " trainer.limit_train_batches=50 trainer.max_epochs=6",
     "learn.train data=published model=paper": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64"
     " trainer.max_steps=100 trainer.limit_train_batches=50",
-    "learn.train model=linear": "model.instances=3 model.validation=2 model.nodes=50 model.levels=[0] model.larger=2",
+    "learn.train model=linear": "model.instances=3 model.validation=2 model.nodes=50 model.iterations=[0]"
+    " model.larger=2",
     "learn.train -m": "data.instances=2 data.goals=2 validation.problems=2 validation.nodes=20 trainer.max_epochs=2",
     "learn.train -m data=published model=paper": "explorer.max_visited=20000 explorer.max_depth=13"
     " explorer.max_kept=200 data.batch_size=32 trainer.max_steps=1 trainer.limit_train_batches=1",

@@ -151,7 +151,7 @@ class LinearOptions:
     expansions: int = field(metadata={"minimum": 1})
     nodes: int = field(metadata={"minimum": 1})
     features: int = field(metadata={"minimum": 1})
-    levels: list[Literal[0, 1, 2]]
+    iterations: list[Literal[0, 1, 2]]
     worlds: list[bool]
     losses: list[Literal["ranking", "regression"]]
     l2: list[float]

@@ -27,7 +27,7 @@ PROBLEMS = {
     "selective": ("selective_communication/4_2_pl_5", {}),
     "4,095 worlds": ("active_muddy_child", {"children": 12}),
 }
-HOW = {"L0": (0, False), "L1": (1, False), "L2": (2, False), "L0 W": (0, True), "L2 W": (2, True)}
+HOW = {"wl0": (0, False), "wl1": (1, False), "wl2": (2, False), "wl0+worlds": (0, True), "wl2+worlds": (2, True)}
 TYPES = {"few": 8, "many": 100_000}
 MOST = 256  # e-states of a batch
 ROUNDS = 20

@@ -102,6 +102,6 @@ def explain(space: StateSpace, model: LinearModel, state: int, types: FeatureTyp
         base=float(observed.base(ids)[0]),
         base_weight=model.base_weight,
         constant=model.constant,
-        definitions=texts(space, types, seen_as.level, seen_as.worlds, ids),
-        names=names(space, types, seen_as.level, seen_as.worlds, state),
+        definitions=texts(space, types, seen_as.iterations, seen_as.worlds, ids),
+        names=names(space, types, seen_as.iterations, seen_as.worlds, state),
     )

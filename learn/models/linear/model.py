@@ -25,7 +25,7 @@ from learn.models.base import Base, BaseHeuristic
 from learn.models.calibration import Calibration
 from learn.models.files import as_schema, read_model_file
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """Raised whenever the file or what a feature means changes."""
 
 
@@ -34,18 +34,18 @@ class Representation:
     """What a model sees of an e-state.
 
     Attributes:
-        level: 0 to 2, the rounds of refinement, see `epigym.features.counts`.
+        iterations: 0 to 2, number of Weisfeiler–Leman iterations, see `epigym.features.counts`.
         worlds: whether the worlds are seen, too.
         base: the cost of the relaxation that the model corrects.
     """
 
-    level: Literal[0, 1, 2]
+    iterations: Literal[0, 1, 2]
     worlds: bool = False
     base: Base = "none"
 
     def __str__(self) -> str:
         """Short, for tables."""
-        return f"L{self.level}{'W' if self.worlds else ''}{'' if self.base == 'none' else f'+{self.base}'}"
+        return f"wl{self.iterations}{'+worlds' if self.worlds else ''}{'' if self.base == 'none' else f'+{self.base}'}"
 
 
 class Observed:
@@ -59,7 +59,7 @@ class Observed:
 
     def __init__(self, space: StateSpace, representation: Representation, types: FeatureTypes | None = None) -> None:
         tables = (types or FeatureTypes(space.task)).tables
-        self.features = RelationalFeatures(space, tables, representation.level, representation.worlds)
+        self.features = RelationalFeatures(space, tables, representation.iterations, representation.worlds)
         self.base = BaseHeuristic(space, representation.base)
 
 

@@ -102,7 +102,7 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> S
     start = time.perf_counter()
     choices = _choices(options)
     if not choices:
-        raise UsageError("model: nothing to choose from: give levels, worlds, losses, and l2 or bases with residual_l2")
+        raise UsageError("model: nothing to fit: give iterations, worlds, losses, and l2 or bases with residual_l2")
     tasks = sample_tasks(
         domains,
         "train",
@@ -219,7 +219,7 @@ def _definitions(model: LinearModel, problems: Sequence[Pairs], types: Sequence[
         wanted = np.isin(rows.colour, np.array(list(missing), dtype=np.uint64))
         row_of = np.repeat(np.arange(len(pairs.ids)), np.diff(rows.ptr))[wanted]
         first = np.unique(rows.colour[wanted], return_index=True)[1]
-        known = texts(pairs.space, own, seen.level, seen.worlds, pairs.ids[np.unique(row_of[first])])
+        known = texts(pairs.space, own, seen.iterations, seen.worlds, pairs.ids[np.unique(row_of[first])])
         lines = {colour: known[colour] for colour in rows.colour[wanted].tolist()}
         found |= lines | mentioned(lines.values(), known)
         missing -= lines.keys()
@@ -232,11 +232,11 @@ def _summary(trial: Trial, problems: int) -> dict[str, int]:
 
 def _choices(options: LinearOptions) -> list[tuple[Representation, Loss, float]]:
     """The models to fit, simple ones first."""
-    alone = product(("none",), options.levels, options.worlds, options.losses, options.l2)
-    residuals = product(options.bases, options.levels, options.worlds, options.losses, options.residual_l2)
+    alone = product(("none",), options.iterations, options.worlds, options.losses, options.l2)
+    residuals = product(options.bases, options.iterations, options.worlds, options.losses, options.residual_l2)
     return [
-        (Representation(level, worlds, cast(Base, base)), loss, l2)
-        for base, level, worlds, loss, l2 in (*alone, *residuals)
+        (Representation(iterations, worlds, cast(Base, base)), loss, l2)
+        for base, iterations, worlds, loss, l2 in (*alone, *residuals)
     ]
 
 

@@ -23,10 +23,10 @@ PROBLEM = "coin_in_the_box/pl_5"
 PLAN = ("open_a", "peek_a")
 
 
-def made(base: Base, level: int = 1, *, worlds: bool = True) -> tuple[LinearModel, StateSpace, FeatureTypes]:
+def made(base: Base, iterations: int = 1, *, worlds: bool = True) -> tuple[LinearModel, StateSpace, FeatureTypes]:
     """A model that knows every second feature of the initial e-state and one that does not occur."""
     space = StateSpace(load_problem(PROBLEM))
-    types, representation = FeatureTypes(space.task), Representation(level, worlds, base)
+    types, representation = FeatureTypes(space.task), Representation(iterations, worlds, base)
     own = Observed(space, representation, types).features(np.array([0], dtype=np.int32)).colour[::2]
     rng = np.random.default_rng(1)
     model = LinearModel(
@@ -112,7 +112,7 @@ def test_what_is_printed(file: Path, capsys: pytest.CaptureFixture[str]) -> None
     [expected] = LinearScorer(space, model, types).score(np.array([state], dtype=np.int32))
     found: Explanation = explained(space, model, state, types)
     said = printed(capsys, f"problem={PROBLEM}", f"checkpoint={file}", "after=[open_a,peek_a]", "top=100")
-    assert said.lines[0] == f"{PROBLEM} after open_a, peek_a, by {file} (L1W+h_ff)"
+    assert said.lines[0] == f"{PROBLEM} after open_a, peek_a, by {file} (wl1+worlds+h_ff)"
     relaxation = float(said.line("relaxation").split()[0])
     numbers = said.numbers
     assert numbers["score"] == pytest.approx(expected, abs=1e-4)

@@ -128,7 +128,7 @@ def rewritten(folder: Path, damage: Damage) -> Path:
             for name in ("schema", "card", "mentioned", "constant", "base_weight")
         ),
         lambda data: data.update(representation=None),
-        lambda data: data["representation"].update(level=3),
+        lambda data: data["representation"].update(iterations=3),
         lambda data: data["representation"].update(base="h_max"),
         lambda data: data["representation"].update(worlds="some"),
         lambda data: data["representation"].update(depth=1),

@@ -38,10 +38,10 @@ from tests.helpers.commands import compose
 DOMAIN = "collaboration_communication"
 TINY = LinearOptions(
     kind="linear", folder=None, instances=4, goals=4, in_sight=False, long_goals=False, validation=2, expansions=10,
-    nodes=50, features=40, levels=[0, 1], worlds=[False], losses=["ranking", "regression"], l2=[1e-3], bases=["h_ff"],
-    residual_l2=[1e-1], rounds=0, larger=2,
+    nodes=50, features=40, iterations=[0, 1], worlds=[False], losses=["ranking", "regression"], l2=[1e-3],
+    bases=["h_ff"], residual_l2=[1e-1], rounds=0, larger=2,
 )  # fmt: skip
-LEAST = replace(TINY, instances=2, validation=1, levels=[0], losses=["ranking"], bases=[])
+LEAST = replace(TINY, instances=2, validation=1, iterations=[0], losses=["ranking"], bases=[])
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_candidates_are_what_was_asked_for(chosen: Selection) -> None:
     assert all(one.model is None and not one.validation.stopped for one in unlearned)
     assert [(one.name, one.loss, one.l2) for one in learned] == [
         (sees, loss, l2)
-        for sees, l2 in (("L0", 1e-3), ("L1", 1e-3), ("L0+h_ff", 1e-1), ("L1+h_ff", 1e-1))
+        for sees, l2 in (("wl0", 1e-3), ("wl1", 1e-3), ("wl0+h_ff", 1e-1), ("wl1+h_ff", 1e-1))
         for loss in ("ranking", "regression")
     ]
     for one in learned:
@@ -78,7 +78,7 @@ def test_the_simplest_of_the_best_by_search_is_chosen(chosen: Selection) -> None
 
 @pytest.mark.slow
 def test_what_falls_behind_is_stopped() -> None:
-    found = train_linear([DOMAIN], replace(TINY, levels=[0], l2=[1e-3, 1e9], bases=[]), 1)  # 1e9 learns nothing
+    found = train_linear([DOMAIN], replace(TINY, iterations=[0], l2=[1e-3, 1e9], bases=[]), 1)  # 1e9 learns nothing
     best = (2, 2 * TINY.nodes)
     stopped = 0
     for one in found.trials[3:]:
@@ -168,7 +168,7 @@ def test_a_model_of_several_domains_is_general() -> None:
 
 @pytest.mark.slow
 def test_a_model_is_chosen_even_where_what_is_not_learned_does_better() -> None:
-    found = train_linear([DOMAIN], replace(TINY, levels=[0], bases=[]), 1)
+    found = train_linear([DOMAIN], replace(TINY, iterations=[0], bases=[]), 1)
     first, *others = found.trials[3:]
     assert not first.validation.stopped
     assert found.model.card["validation"]["expanded"] in [
@@ -197,8 +197,8 @@ def test_what_decides(candidates: list[LinearTrial], expected: int) -> None:
 
 
 def test_nothing_to_learn_from_or_to_choose_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match=r"^model: nothing to choose from: give levels, [^\n]+$"):
-        train_linear([DOMAIN], replace(TINY, levels=[]), 0)
+    with pytest.raises(UsageError, match=r"^model: nothing to fit: give iterations, [^\n]+$"):
+        train_linear([DOMAIN], replace(TINY, iterations=[]), 0)
     with pytest.raises(UsageError, match=r"^unknown domain 'grapes'"):
         train_linear(["grapes"], TINY, 0)
     monkeypatch.setattr(sampling, "make_pairs", lambda task, **options: None)
@@ -213,7 +213,7 @@ def settings(tmp_path: Path, *overrides: str) -> command.Train:
         "validation=1",
         "expansions=5",
         "nodes=20",
-        "levels=[0]",
+        "iterations=[0]",
         "worlds=[false]",
         "bases=[]",
         "rounds=0",
@@ -234,7 +234,7 @@ def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None
     columns = ["sees", "loss", "l2", "rounds", "features", "pairs in order", "solved", "expanded", "stopped"]
     assert list(rows[0]) == columns
     assert [(row["sees"], row["loss"]) for row in rows] == [
-        ("split_goal_count", ""), ("h_ff", ""), ("h_add", ""), ("L0", "ranking"), ("L0", "regression"),
+        ("split_goal_count", ""), ("h_ff", ""), ("h_add", ""), ("wl0", "ranking"), ("wl0", "regression"),
     ]  # fmt: skip
     [own] = [row for row in rows if (row["sees"], row["loss"]) == (str(model.representation), model.card["loss"])]
     assert (int(own["features"]), int(own["solved"]), int(own["expanded"]), own["stopped"]) == (
@@ -292,7 +292,7 @@ def test_all_are_all_domains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     command.train(settings(tmp_path, "domain=all", "seed=5", f"model.folder={tmp_path}"))
     [(names, options, seed)] = asked
     assert names == list(domains.DOMAINS)
-    assert (options.instances, options.levels, seed) == (2, [0], 5)
+    assert (options.instances, options.iterations, seed) == (2, [0], 5)
     assert read_model(tmp_path / "general.json").domain == "general"
 
 
@@ -301,7 +301,7 @@ def test_all_are_all_domains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     [
         ("model.instances=0", "model.instances=0: expected at least 1"),
         ("model.goals=0", "model.goals=0: expected at least 1"),
-        ("model.levels=[3]", "model.levels"),
+        ("model.iterations=[3]", "model.iterations"),
         ("model.losses=[hinge]", "model.losses"),
         ("model.bases=[h_max]", "model.bases"),
     ],

@@ -204,10 +204,10 @@ def observed(representation: Representation, problems: tuple[str, ...] = PROBLEM
 
 
 @pytest.mark.parametrize("base", ["none", "h_ff", "h_add"])
-@pytest.mark.parametrize(("level", "worlds"), [(0, False), (1, True), (2, False)])
+@pytest.mark.parametrize(("iterations", "worlds"), [(0, False), (1, True), (2, False)])
 @pytest.mark.parametrize("loss", ["ranking", "regression"])
-def test_scores_are_those_of_a_scorer(loss: Loss, level: int, worlds: bool, base: Base) -> None:
-    data, problems = observed(Representation(level, worlds, base))
+def test_scores_are_those_of_a_scorer(loss: Loss, iterations: int, worlds: bool, base: Base) -> None:
+    data, problems = observed(Representation(iterations, worlds, base))
     model = fit(data, loss, 1e-2, most=10)
     expected = np.concatenate([LinearScorer(one.space, model).score(one.ids) for one in problems])
     assert data.scores(model) == pytest.approx(expected)

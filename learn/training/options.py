@@ -157,7 +157,7 @@ class LinearOptions:
     l2: list[float]
     bases: list[Literal["h_ff", "h_add"]]
     residual_l2: list[float]
-    rounds: int = field(metadata={"minimum": 0})
+    aggregation: int = field(metadata={"minimum": 0})
     larger: int = field(metadata={"minimum": 1})
 
 

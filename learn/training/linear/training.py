@@ -48,14 +48,14 @@ class LinearTrial(Trial):
         accuracy: share of the training pairs in the right order; all problems, and all expansions of a problem, have
             equal weight. Not a number for a baseline.
         model: None for a baseline.
-        rounds: number of aggregations in the training data.
+        aggregation: number of aggregations in the training data.
     """
 
     loss: str = ""
     l2: float = 0.0
     accuracy: float = nan
     model: LinearModel | None = None
-    rounds: int = 0
+    aggregation: int = 0
 
     def row(self) -> dict[str, Any]:
         """The row of the table of trials."""
@@ -63,7 +63,7 @@ class LinearTrial(Trial):
             "sees": self.name,
             "loss": self.loss,
             "l2": self.l2,
-            "rounds": self.rounds,
+            "aggregation": self.aggregation,
             "features": 0 if self.model is None else len(self.model.colours),
             "pairs in order": self.accuracy,
             "solved": self.validation.solved,
@@ -133,7 +133,7 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> S
         "problems": len(problems),
         "states": sum(len(one.ids) for one in problems),
         "pairs": sum(len(one.better) for one in problems),
-        "rounds": best.rounds,
+        "aggregation": best.aggregation,
         "loss": best.loss,
         "l2": best.l2,
         "validation": _summary(best, len(validation)),
@@ -183,14 +183,14 @@ def _aggregate(
     """The best trial after dataset aggregation, its training pairs, and all trials of the aggregation."""
     trials: list[LinearTrial] = []
     chosen_by = [task for task, _ in validation]
-    for number in range(1, options.rounds + 1):
+    for number in range(1, options.aggregation + 1):
         tasks = sample_larger(domains, options.larger, seed + number, chosen_by, long_goals=options.long_goals)
         model = cast(LinearModel, best.model)
         met = make_added_pairs(tasks, model, nodes=options.nodes, expansions=options.expansions, seed=seed)
         more, more_types = [*problems, *met], [*types, *_types(met)]
         data = observe(more, more_types, model.representation)
         trial = _try(data, cast(Loss, best.loss), best.l2, validation, options, best.validation.score)
-        trials.append(replace(trial, rounds=best.rounds + 1))
+        trials.append(replace(trial, aggregation=best.aggregation + 1))
         if trial.validation.stopped or trial.validation.score >= best.validation.score:
             break
         best, problems, types = trials[-1], more, more_types

@@ -29,7 +29,7 @@ DOMAIN = "gossip"
 LEAST = LinearOptions(
     kind="linear", folder=None, instances=2, goals=4, in_sight=False, long_goals=False, validation=1, expansions=10,
     nodes=100, features=40, iterations=[0], worlds=[False], losses=["ranking"], l2=[1e-3], bases=[], residual_l2=[1e-1],
-    rounds=0, larger=2,
+    aggregation=0, larger=2,
 )  # fmt: skip
 
 
@@ -49,10 +49,10 @@ def test_rounds_go_on_while_they_gain(monkeypatch: pytest.MonkeyPatch) -> None:
     ends = (ValidationResult(1, expanded, (), False) for expanded in (40, 30, 30))
     monkeypatch.setattr(training, "fit", fit)
     monkeypatch.setattr(training, "validate_by_search", lambda *arguments, **options: next(ends))
-    chosen = train_linear([DOMAIN], replace(LEAST, rounds=5), 0)
-    assert [one.rounds for one in chosen.trials[3:]] == [0, 1, 2]
+    chosen = train_linear([DOMAIN], replace(LEAST, aggregation=5), 0)
+    assert [one.aggregation for one in chosen.trials[3:]] == [0, 1, 2]
     assert fitted[0] < fitted[1] < fitted[2]
-    assert (chosen.model.card["rounds"], chosen.model.card["states"]) == (1, fitted[1])
+    assert (chosen.model.card["aggregation"], chosen.model.card["states"]) == (1, fitted[1])
     kept = chosen.trials[4].model
     assert kept is not None
     assert chosen.model.weights.tolist() == kept.weights.tolist()
@@ -77,7 +77,7 @@ def test_larger_problems_have_long_goals_where_these_are_learned_from(monkeypatc
 
     monkeypatch.setattr(sampling, "sample_problems", record)
     for long_goals in (False, True):
-        chosen = train_linear([DOMAIN], replace(LEAST, rounds=1, long_goals=long_goals), 0)
+        chosen = train_linear([DOMAIN], replace(LEAST, aggregation=1, long_goals=long_goals), 0)
         assert asked == [(split, long_goals) for split in ("train", "validation", "validation")]
         assert chosen.model.card["long_goals"] is long_goals
         asked.clear()

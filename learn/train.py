@@ -142,7 +142,7 @@ def _network(settings: Train) -> None:
     run_dir = settings.run_dir
     logger.info("checkpoint, metrics and pictures: %s", run_dir)
     checkpoint = run_dir / CHECKPOINTS / "best.ckpt"
-    named = zip(source.names, source.read, strict=True)
+    named = zip(source.names, source.tasks, strict=True)
     trials = named if settings.problem else write_samples(domains[0], settings.seed, run_dir)
     problem = find_solved(checkpoint, trials, consistent_beliefs=settings.consistent_beliefs)
     if problem is not None:

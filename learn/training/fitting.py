@@ -113,7 +113,7 @@ def train(settings: Training, source: Source) -> dict[str, float]:
     by = BY_LOSS if isinstance(settings.validation, LossValidation) else BY_SEARCH
     history, waiting = History(run_dir / "metrics.csv"), WaitingTime()
     trainer = make_trainer(settings, by, history, waiting)
-    _check_network(probe, encoding, source.first)
+    _check_network(probe, encoding, source.first_task)
     types = [FeatureTypes(pairs.space.task) for pairs in source.labelled]
     problems = [(task, FeatureTypes(task)) for task in source.to_validate if _fits(task, encoding)]
     if source.to_validate and not problems:

@@ -52,26 +52,26 @@ class Source:
         return named("train", self.domains, [])
 
     @cached_property
-    def read(self) -> list[Task]:
+    def tasks(self) -> list[Task]:
         """The problems that have names."""
         return [load_problem(name, self.reading) for name in self.names]
 
     @cached_property
     def learned_domains(self) -> list[str]:
         """The domains that the problems belong to."""
-        return list(dict.fromkeys(task.domain for task in self.read if task.domain)) or list(self.domains)
+        return list(dict.fromkeys(task.domain for task in self.tasks if task.domain)) or list(self.domains)
 
     @cached_property
-    def _tasks(self) -> tuple[list[Task], list[Task]]:
+    def _sampled(self) -> tuple[list[Task], list[Task]]:
         """To learn from, and to validate on by search."""
         data, validation, seed = self.settings.data, self.settings.validation, self.settings.seed
         most = validation.problems if isinstance(validation, SearchValidation) else 0
         if isinstance(data, SampledOptions) and self.problems:
-            return sample_files(self.read, instances=data.instances, validation=most, seed=seed)
+            return sample_files(self.tasks, instances=data.instances, validation=most, seed=seed)
         if isinstance(data, SampledOptions):
             tasks = sample_tasks(self.domains, "train", data.instances, seed, data.goals, in_sight=True)
         else:
-            tasks = self.read
+            tasks = self.tasks
             if most and not self.learned_domains:
                 raise UsageError(
                     "validation=search samples problems of the domains of problem=, but these belong to none: "
@@ -87,13 +87,13 @@ class Source:
     @property
     def to_validate(self) -> list[Task]:
         """The problems to search in validation."""
-        return self._tasks[1]
+        return self._sampled[1]
 
     @property
-    def first(self) -> Task:
+    def first_task(self) -> Task:
         """The first problem, without the others."""
-        if self.read:
-            return self.read[0]
+        if self.tasks:
+            return self.tasks[0]
         return next(sample_problems(self.domains[0], "train", self.settings.seed, in_sight=True)).task
 
     @cached_property
@@ -103,7 +103,7 @@ class Source:
         Raises:
             EpigymError: when there is nothing to learn from.
         """
-        data, tasks = self.settings.data, self._tasks[0]
+        data, tasks = self.settings.data, self._sampled[0]
         if isinstance(data, PublishedOptions) and isinstance(self.settings.objective, DistanceOptions):
             return [self._explore(task) for task in tasks]
         return make_all_pairs(tasks, data.expansions, self.settings.seed, in_sight=True)

@@ -51,7 +51,7 @@ def test_sampled_problems_are_those_of_the_domains(tmp_path: Path) -> None:
         for one in islice(sample_problems(name, split, 5, long_goals=True), 1)
     ]
     assert names_of(source.to_validate) == names_of(validating)
-    assert source.first.name == expected[0].name
+    assert source.first_task.name == expected[0].name
     assert (source.learned_domains, source.names) == (list(NAMES), [])
     for pairs in labelled:
         better, worse = (np.where(d == UNREACHABLE, 10**6, d)

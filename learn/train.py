@@ -4,7 +4,7 @@ Everything goes into the folder of the run. Of a network: checkpoints, metrics, 
 the end; the last line is a command that searches with it. Encoding, objective, base and data are independent choices.
 It learns from problems sampled from the distributions of domains (domain=all: of all together), from their published
 problems (data=published), or from files (problem=). Of model=linear: model.json, which heuristic=learned reads, and
-candidates.csv, from which it was chosen.
+trials.csv, from which it was chosen.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _linear(settings: Train, options: LinearOptions) -> None:
     chosen = train_linear(domains, options, settings.seed)
     rows = [trial.row() for trial in chosen.trials]
     title = f"greedy search on {chosen.validation} validation problems, at most {options.nodes} nodes each"
-    Console().print(Table.of(title, rows).write(settings.run_dir / "candidates", "csv", "markdown"))
+    Console().print(Table.of(title, rows).write(settings.run_dir / "trials", "csv", "markdown"))
     write_model(chosen.model, settings.run_dir / MODEL_FILE)
     if options.folder is not None:
         write_model(chosen.model, Path(options.folder, f"{chosen.model.domain}.json"))

@@ -60,7 +60,7 @@ class LinearTrial(Trial):
     def row(self) -> dict[str, Any]:
         """The row of the table of trials."""
         return {
-            "sees": self.name,
+            "feature set": self.name,
             "loss": self.loss,
             "l2": self.l2,
             "aggregation": self.aggregation,
@@ -137,7 +137,7 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> S
         "loss": best.loss,
         "l2": best.l2,
         "validation": _summary(best, len(validation)),
-        "beside": {one.name: _summary(one, len(validation)) for one in baselines},
+        "baselines": {one.name: _summary(one, len(validation)) for one in baselines},
         "unsolved": list(best.validation.unsolved),
         "seconds": round(time.perf_counter() - start, 1),
     }

@@ -1,4 +1,4 @@
-"""Linear models from distributions: which candidate is chosen, what is written about it, and the command."""
+"""Linear models from distributions: which model is chosen, what is written about it, and the command."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def test_candidates_are_what_was_asked_for(chosen: Selection) -> None:
     assert [one.name for one in unlearned] == ["split_goal_count", "h_ff", "h_add"]
     assert all(one.model is None and not one.validation.stopped for one in unlearned)
     assert [(one.name, one.loss, one.l2) for one in learned] == [
-        (sees, loss, l2)
-        for sees, l2 in (("wl0", 1e-3), ("wl1", 1e-3), ("wl0+h_ff", 1e-1), ("wl1+h_ff", 1e-1))
+        (name, loss, l2)
+        for name, l2 in (("wl0", 1e-3), ("wl1", 1e-3), ("wl0+h_ff", 1e-1), ("wl1+h_ff", 1e-1))
         for loss in ("ranking", "regression")
     ]
     for one in learned:
@@ -112,7 +112,7 @@ def decided(task: Task, scores: str | LinearModel) -> tuple[bool, int]:
 
 def test_what_is_said_of_the_search_is_what_the_agent_hfs_does(chosen: Selection) -> None:
     validation = [drawn.task for drawn in islice(sample_problems(DOMAIN, "validation", 1), TINY.validation)]
-    for heuristic, said in (*chosen.model.card["beside"].items(), (chosen.model, chosen.model.card["validation"])):
+    for heuristic, said in (*chosen.model.card["baselines"].items(), (chosen.model, chosen.model.card["validation"])):
         ends = [decided(task, heuristic) for task in validation]
         assert said["problems"] == len(validation)
         assert said["solved"] == sum(solved for solved, _ in ends)
@@ -124,11 +124,11 @@ def test_the_card_says_how_it_was_made(chosen: Selection) -> None:
     [best] = [one for one in chosen.trials if one.model and one.model.weights.tolist() == model.weights.tolist()]
     assert card.keys() == {
         "domains", "seed", "instances", "goals", "in_sight", "long_goals", "problems", "states", "pairs", "aggregation",
-        "loss", "l2", "validation", "beside", "unsolved", "seconds",
+        "loss", "l2", "validation", "baselines", "unsolved", "seconds",
     }  # fmt: skip
     assert (card["domains"], card["seed"], card["instances"], card["goals"], card["problems"]) == ([DOMAIN], 1, 4, 4, 4)
     assert (card["loss"], card["l2"], card["unsolved"]) == (best.loss, best.l2, list(best.validation.unsolved))
-    assert list(card["beside"]) == ["split_goal_count", "h_ff", "h_add"]
+    assert list(card["baselines"]) == ["split_goal_count", "h_ff", "h_add"]
     assert 0 < card["states"] <= card["pairs"] * 2
     assert json.loads(json.dumps(card)) == card
     assert model.domain == DOMAIN
@@ -179,21 +179,21 @@ def test_a_model_is_chosen_even_where_what_is_not_learned_does_better() -> None:
     )  # h_ff solves it in no time
 
 
-def candidate(unsolved: int, expanded: int, name: str = "", *, stopped: bool = False) -> LinearTrial:
+def make_trial(unsolved: int, expanded: int, name: str = "", *, stopped: bool = False) -> LinearTrial:
     return LinearTrial(name, ValidationResult(9 - unsolved, expanded, ("x",) * unsolved, stopped), "ranking", 0.0, 1.0)
 
 
 @pytest.mark.parametrize(
-    ("candidates", "expected"),
+    ("trials", "expected"),
     [
-        ([candidate(1, 10), candidate(0, 900), candidate(2, 5)], 1),  # what solves more comes first
-        ([candidate(0, 300), candidate(0, 100), candidate(0, 200)], 1),  # then what expands less
-        ([candidate(0, 111), candidate(0, 110), candidate(0, 100)], 1),  # unless it is about as little
-        ([candidate(0, 5, stopped=True), candidate(1, 100), candidate(1, 100)], 1),  # and what was stopped never
+        ([make_trial(1, 10), make_trial(0, 900), make_trial(2, 5)], 1),  # what solves more comes first
+        ([make_trial(0, 300), make_trial(0, 100), make_trial(0, 200)], 1),  # then what expands less
+        ([make_trial(0, 111), make_trial(0, 110), make_trial(0, 100)], 1),  # unless it is about as little
+        ([make_trial(0, 5, stopped=True), make_trial(1, 100), make_trial(1, 100)], 1),  # and what was stopped never
     ],
 )
-def test_what_decides(candidates: list[LinearTrial], expected: int) -> None:
-    assert select_model(candidates) is candidates[expected]
+def test_what_decides(trials: list[LinearTrial], expected: int) -> None:
+    assert select_model(trials) is trials[expected]
 
 
 def test_nothing_to_learn_from_or_to_choose_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,14 +229,26 @@ def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None
     assert (model.domain, model.card["seed"], model.card["instances"]) == ("epistemic_gossip", 3, 2)
     written = tmp_path / "epistemic_gossip.json"
     assert written.read_bytes() == (tmp_path / "run" / "model.json").read_bytes()
-    with (tmp_path / "run" / "candidates.csv").open(encoding="utf-8") as file:
+    with (tmp_path / "run" / "trials.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    columns = ["sees", "loss", "l2", "aggregation", "features", "pairs in order", "solved", "expanded", "stopped"]
+    columns = [
+        "feature set",
+        "loss",
+        "l2",
+        "aggregation",
+        "features",
+        "pairs in order",
+        "solved",
+        "expanded",
+        "stopped",
+    ]
     assert list(rows[0]) == columns
-    assert [(row["sees"], row["loss"]) for row in rows] == [
+    assert [(row["feature set"], row["loss"]) for row in rows] == [
         ("split_goal_count", ""), ("h_ff", ""), ("h_add", ""), ("wl0", "ranking"), ("wl0", "regression"),
     ]  # fmt: skip
-    [own] = [row for row in rows if (row["sees"], row["loss"]) == (str(model.representation), model.card["loss"])]
+    [own] = [
+        row for row in rows if (row["feature set"], row["loss"]) == (str(model.representation), model.card["loss"])
+    ]
     assert (int(own["features"]), int(own["solved"]), int(own["expanded"]), own["stopped"]) == (
         len(model.colours), model.card["validation"]["solved"], model.card["validation"]["expanded"], "",
     )  # fmt: skip
@@ -286,7 +298,7 @@ def test_all_are_all_domains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     def record(names: Sequence[str], options: LinearOptions, seed: int) -> Selection:
         asked.append((names, options, seed))
-        return Selection(model, (candidate(0, 1),), 1)
+        return Selection(model, (make_trial(0, 1),), 1)
 
     monkeypatch.setattr(training, "train_linear", record)
     command.train(settings(tmp_path, "domain=all", "seed=5", f"model.folder={tmp_path}"))

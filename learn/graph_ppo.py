@@ -29,7 +29,7 @@ class GraphPpo(RunSettings):
     goal_size: int = field(metadata={"minimum": 1})
     goals: int = field(metadata={"minimum": 1})
     held_out: int = field(metadata={"minimum": 1})
-    larger: int = field(metadata={"minimum": 0})
+    larger_goals: int = field(metadata={"minimum": 0})
     on_the_way: float = field(metadata={"minimum": 0.0, "maximum": 1.0})
     max_episode_steps: int = field(metadata={"minimum": 1})
     envs: int = field(metadata={"minimum": 1})
@@ -73,7 +73,7 @@ def train(settings: GraphPpo) -> None:
         settings.run_dir,
         goals=settings.goals,
         held_out=settings.held_out,
-        larger=settings.larger,
+        larger_goals=settings.larger_goals,
         max_episode_steps=settings.max_episode_steps,
         envs=settings.envs,
         steps=settings.steps,

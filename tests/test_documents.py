@@ -35,7 +35,7 @@ KINDS = (
 SHORT = {
     "learn.assess": "explorer.max_visited=60",
     "learn.sample": "instances=1 domain=[epistemic_gossip]",
-    "learn.graph_ppo": "steps=64 envs=4 seeds=[0] goals=8 held_out=4 larger=8",
+    "learn.graph_ppo": "steps=64 envs=4 seeds=[0] goals=8 held_out=4 larger_goals=8",
     "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=20000 instances=2",
     "learn.train": "data.instances=2 data.goals=2 validation.problems=2 validation.nodes=50 trainer.max_epochs=2",
     "learn.train data=published": "data.expansions=4 validation.problems=2 validation.nodes=50 trainer.max_epochs=2",
@@ -44,7 +44,7 @@ SHORT = {
     "learn.train data=published model=paper": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64"
     " trainer.max_steps=100 trainer.limit_train_batches=50",
     "learn.train model=linear": "model.instances=3 model.validation=2 model.nodes=50 model.iterations=[0]"
-    " model.larger=2",
+    " model.larger_instances=2",
     "learn.train -m": "data.instances=2 data.goals=2 validation.problems=2 validation.nodes=20 trainer.max_epochs=2",
     "learn.train -m data=published model=paper": "explorer.max_visited=20000 explorer.max_depth=13"
     " explorer.max_kept=200 data.batch_size=32 trainer.max_steps=1 trainer.limit_train_batches=1",

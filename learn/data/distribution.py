@@ -83,7 +83,13 @@ COLUMNS = ("domain", "instance", "seed", "parameters", *_COUNTS, "distance", "st
 
 
 def sample_problems(
-    domain: str, split: str, seed: int = 0, goals: int = GOALS, *, in_sight: bool = False, long_goals: bool = False
+    domain: str,
+    split: str,
+    seed: int = 0,
+    goals: int = GOALS,
+    *,
+    partially_explored: bool = False,
+    long_goals: bool = False,
 ) -> Iterator[SampledProblem]:
     """Problems of a domain, without end; no two of them, and none of them and of the domain's tests, are the same.
 
@@ -99,8 +105,8 @@ def sample_problems(
         split: `train`, `validation` or `test`.
         seed: equal seeds draw equal problems.
         goals: how many problems are drawn with the same parameters; those that do not fit are left out.
-        in_sight: whether problems of the split `train` may have more than `MAX_STATES` e-states, if the nearest
-            goal is among so many that are nearest.
+        partially_explored: whether problems of the split `train` may have more than `MAX_STATES` e-states if a goal is
+            among that many nearest e-states.
         long_goals: whether random goals have many subgoals, where longer walks end.
 
     Raises:
@@ -117,7 +123,7 @@ def sample_problems(
             raise EpigymError(f"{domain}: none of {_PATIENCE} problems drawn for {split} fits; change its ranges")
         parameters = _parameters(domain, split, Random(f"{seed} {split} {number // goals}"))
         near, texts = explored(json.dumps(parameters))
-        if split == "train" and not (near.complete or in_sight):
+        if split == "train" and not (near.complete or partially_explored):
             continue
         own = number % goals == 0
         found = _drawn(near, texts, parameters, domain, split, seed, number, None if own else most[split])

@@ -58,10 +58,10 @@ def sample_files(
     """Problems to learn from and problems to validate on: the given ones, and the same with sampled goals.
 
     No two of them are the same up to the names of fluents, agents and actions. For each one to learn from
-    `make_pairs(task, max_states=max_states, in_sight=True)` has pairs. Sampled goals can be reached, and take at least
-    `MIN_DISTANCE` actions; where problems validate, as far as their 2,000 nearest e-states tell. Goals of the given
-    problems may take fewer; whether those that validate can be reached need not be known. Every second sampled goal is
-    a long one, see `learn.data.distribution.sample_problems`: most short goals are few actions away.
+    `make_pairs(task, max_states=max_states, partially_explored=True)` has pairs. Sampled goals can be reached, and take
+    at least `MIN_DISTANCE` actions; in validation problems, as far as their 2,000 nearest e-states tell. Goals of the
+    given problems may take fewer; whether those that validate can be reached need not be known. Every second sampled
+    goal is a long one, see `learn.data.distribution.sample_problems`: most short goals are few actions away.
 
     Of a single problem every second goal validates. The first one, its own if that is in sight, is learned from.
 

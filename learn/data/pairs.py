@@ -49,7 +49,9 @@ class Pairs:
     weight: NDArray[np.float64]
 
 
-def make_pairs(task: Task, *, expansions: int, max_states: int, seed: int, in_sight: bool = False) -> Pairs | None:
+def make_pairs(
+    task: Task, *, expansions: int, max_states: int, seed: int, partially_explored: bool = False
+) -> Pairs | None:
     """Pairs of a problem, or None when it has more e-states, or nothing to choose.
 
     Of a problem that is too large, whose nearest goal is in sight, distances are exact on every shortest plan; farther
@@ -60,10 +62,10 @@ def make_pairs(task: Task, *, expansions: int, max_states: int, seed: int, in_si
         expansions: of at most so many e-states the successors are compared.
         max_states: e-states that are looked at, nearest first.
         seed: what is drawn depends on it.
-        in_sight: whether the problem may have more, if its nearest goal is among these.
+        partially_explored: whether the problem may have more, if its nearest goal is among these.
     """
     rng = np.random.default_rng(seed)
-    explored = _explored(task, expansions, max_states, rng, in_sight=in_sight)
+    explored = _explored(task, expansions, max_states, rng, partially_explored=partially_explored)
     if explored is None:
         return None
     exploration, distance, chosen = explored
@@ -121,7 +123,7 @@ def make_plan_pairs(space: StateSpace, states: Sequence[int], *, seed: int) -> P
 
 
 def _explored(
-    task: Task, expansions: int, max_states: int, rng: np.random.Generator, *, in_sight: bool
+    task: Task, expansions: int, max_states: int, rng: np.random.Generator, *, partially_explored: bool
 ) -> tuple[Exploration, NDArray[np.int32], list[int]] | None:
     """The e-states of a problem, their distances, and those to expand; None when there are too many."""
     exploration = explore(task, ExplorerSettings("exhaustive", max_visited=max_states))
@@ -130,7 +132,7 @@ def _explored(
         # Whatever is nearer than the last layer has been met, with all ways to it.
         least = exploration.depth[-1] - exploration.depth
         exact = np.where(distance < least, distance, UNREACHABLE)
-        if not in_sight or exact[0] == UNREACHABLE:
+        if not partially_explored or exact[0] == UNREACHABLE:
             return None
         distance = np.where(exact == UNREACHABLE, least, exact)
     order = np.argsort(exploration.source, kind="stable")

@@ -31,7 +31,7 @@ def experiment(
     *,
     goals: int,
     held_out: int,
-    larger: int,
+    larger_goals: int,
     max_episode_steps: int,
     envs: int,
     steps: int,
@@ -46,7 +46,7 @@ def experiment(
         folder: where the files are written.
         goals: how many different goals are learned from.
         held_out: how many others the policy is held against.
-        larger: how many goals of up to one formula more are drawn; it learns from those, too, that are not held out.
+        larger_goals: number of further goals with up to one formula more; those not held out are used in training, too.
         max_episode_steps: after how many steps an episode is given up.
         envs: number of environments that play side by side.
         steps: of all environments together.
@@ -63,7 +63,7 @@ def experiment(
     results: list[dict[str, Any]] = []
     final: list[float] = []
     for seed in seeds:
-        learned, others = split_goals(env, goals, held_out, larger, seed)
+        learned, others = split_goals(env, goals, held_out, larger_goals, seed)
         env.goals = learned
         best = shortest(env.space, others)
         vector = EpistemicVectorEnv(env, envs, max_episode_steps, AutoresetMode.SAME_STEP)

@@ -71,7 +71,7 @@ def sample_goals(env: DomainEnv, count: int, seed: int, size: int | None = None)
 
 
 def split_goals(
-    env: GoalsEnv, goals: int, held_out: int, larger: int, seed: int
+    env: GoalsEnv, goals: int, held_out: int, larger_goals: int, seed: int
 ) -> tuple[list[SampledGoal], list[Goal]]:
     """Goals to learn from and goals held out.
 
@@ -79,8 +79,7 @@ def split_goals(
         env: whose distribution they are of.
         goals: how many different ones to learn from.
         held_out: how many others to hold out.
-        larger: how many different goals of up to one formula more are drawn; those that are not held out are learned
-            from, too.
+        larger_goals: number of further goals with up to one formula more; those not held out are used in training, too.
         seed: of the draws.
 
     Raises:
@@ -88,7 +87,9 @@ def split_goals(
     """
     drawn = sample_goals(env, goals + held_out, seed)
     others = [goal for goal, _ in drawn[goals:]]
-    wider = {draw.goal: draw for draw in sample_goals(env, larger, seed, env.goal_size + 1)} if larger else {}
+    wider = (
+        {draw.goal: draw for draw in sample_goals(env, larger_goals, seed, env.goal_size + 1)} if larger_goals else {}
+    )
     learned = wider | {draw.goal: draw for draw in drawn}
     return [draw for goal, draw in learned.items() if goal not in others], others
 

@@ -145,7 +145,7 @@ class LinearOptions:
     folder: str | None
     instances: int = field(metadata={"minimum": 1})
     goals: int = field(metadata={"minimum": 1})
-    in_sight: bool
+    partially_explored: bool
     long_goals: bool
     validation: int = field(metadata={"minimum": 1})
     expansions: int = field(metadata={"minimum": 1})
@@ -158,7 +158,7 @@ class LinearOptions:
     bases: list[Literal["h_ff", "h_add"]]
     residual_l2: list[float]
     aggregation: int = field(metadata={"minimum": 0})
-    larger: int = field(metadata={"minimum": 1})
+    larger_instances: int = field(metadata={"minimum": 1})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ def sample_tasks(
     seed: int,
     goals: int = GOALS,
     *,
-    in_sight: bool = False,
+    partially_explored: bool = False,
     long_goals: bool = False,
 ) -> list[Task]:
     """The first problems of the distributions of domains, `instances` of each, see `sample_problems`.
@@ -33,7 +33,9 @@ def sample_tasks(
     """
     found: list[Task] = []
     for domain in track(domains, f"drawing {split} problems", transient=True):
-        problems = sample_problems(domain, split, seed, goals, in_sight=in_sight, long_goals=long_goals)
+        problems = sample_problems(
+            domain, split, seed, goals, partially_explored=partially_explored, long_goals=long_goals
+        )
         found += [one.task for one in islice(problems, instances)]
     return found
 
@@ -46,14 +48,22 @@ def sample_validation(domains: Sequence[str], instances: int, seed: int, *, long
     ]
 
 
-def make_all_pairs(tasks: Sequence[Task], expansions: int, seed: int, *, in_sight: bool = False) -> list[Pairs]:
+def make_all_pairs(
+    tasks: Sequence[Task], expansions: int, seed: int, *, partially_explored: bool = False
+) -> list[Pairs]:
     """The pairs of problems, without those that have none, see `make_pairs`.
 
     Raises:
         EpigymError: when no problem has any.
     """
     found = [
-        make_pairs(task, expansions=expansions, max_states=MAX_STATES, seed=seed + number, in_sight=in_sight)
+        make_pairs(
+            task,
+            expansions=expansions,
+            max_states=MAX_STATES,
+            seed=seed + number,
+            partially_explored=partially_explored,
+        )
         for number, task in enumerate(track(tasks, "exhausting them", transient=True))
     ]
     kept = [one for one in found if one is not None]

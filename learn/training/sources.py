@@ -69,7 +69,7 @@ class Source:
         if isinstance(data, SampledOptions) and self.problems:
             return sample_files(self.tasks, instances=data.instances, validation=most, seed=seed)
         if isinstance(data, SampledOptions):
-            tasks = sample_tasks(self.domains, "train", data.instances, seed, data.goals, in_sight=True)
+            tasks = sample_tasks(self.domains, "train", data.instances, seed, data.goals, partially_explored=True)
         else:
             tasks = self.tasks
             if most and not self.learned_domains:
@@ -94,7 +94,7 @@ class Source:
         """The first problem, without the others."""
         if self.tasks:
             return self.tasks[0]
-        return next(sample_problems(self.domains[0], "train", self.settings.seed, in_sight=True)).task
+        return next(sample_problems(self.domains[0], "train", self.settings.seed, partially_explored=True)).task
 
     @cached_property
     def labelled(self) -> list[Pairs]:
@@ -106,7 +106,7 @@ class Source:
         data, tasks = self.settings.data, self._sampled[0]
         if isinstance(data, PublishedOptions) and isinstance(self.settings.objective, DistanceOptions):
             return [self._explore(task) for task in tasks]
-        return make_all_pairs(tasks, data.expansions, self.settings.seed, in_sight=True)
+        return make_all_pairs(tasks, data.expansions, self.settings.seed, partially_explored=True)
 
     def _explore(self, task: Task) -> Pairs:
         explorer = self.settings.explorer

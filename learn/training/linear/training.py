@@ -109,11 +109,11 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> S
         options.instances,
         seed,
         options.goals,
-        in_sight=options.in_sight,
+        partially_explored=options.partially_explored,
         long_goals=options.long_goals,
     )
     validation = sample_validation(domains, options.validation, seed, long_goals=options.long_goals)
-    problems = make_all_pairs(tasks, options.expansions, seed, in_sight=options.in_sight)
+    problems = make_all_pairs(tasks, options.expansions, seed, partially_explored=options.partially_explored)
     types = _types(problems)
     logger.info(
         "%d problems, %s e-states, %s pairs", len(problems), f"{sum(len(one.ids) for one in problems):,}",
@@ -128,7 +128,7 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> S
         "seed": seed,
         "instances": options.instances,
         "goals": options.goals,
-        "in_sight": options.in_sight,
+        "partially_explored": options.partially_explored,
         "long_goals": options.long_goals,
         "problems": len(problems),
         "states": sum(len(one.ids) for one in problems),
@@ -184,7 +184,9 @@ def _aggregate(
     trials: list[LinearTrial] = []
     chosen_by = [task for task, _ in validation]
     for number in range(1, options.aggregation + 1):
-        tasks = sample_larger(domains, options.larger, seed + number, chosen_by, long_goals=options.long_goals)
+        tasks = sample_larger(
+            domains, options.larger_instances, seed + number, chosen_by, long_goals=options.long_goals
+        )
         model = cast(LinearModel, best.model)
         met = make_added_pairs(tasks, model, nodes=options.nodes, expansions=options.expansions, seed=seed)
         more, more_types = [*problems, *met], [*types, *_types(met)]

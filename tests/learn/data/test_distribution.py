@@ -78,7 +78,7 @@ def test_training_problems_are_exhausted_and_not_trivial(domain: str) -> None:
 
 
 def test_what_is_too_large_is_drawn_where_a_goal_is_in_sight() -> None:
-    found = list(islice(sample_problems("blocks_world", "train", in_sight=True), 12))
+    found = list(islice(sample_problems("blocks_world", "train", partially_explored=True), 12))
     large = [problem for problem in found if problem.states is None]
     several = {problem.parameters.get("tier") for problem in large}
     assert "several" in several  # who tell each other what they believe have e-states without end

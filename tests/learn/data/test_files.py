@@ -68,7 +68,7 @@ def test_what_is_learned_from_has_pairs_with_the_distance_of_a_shortest_plan(fol
     given = {task.name for task in tasks}
     assert sum(task.name in given for task in learned) == len(tasks) - 1
     for task in learned:
-        pairs = make_pairs(task, expansions=20, max_states=20_000, seed=0, in_sight=True)
+        pairs = make_pairs(task, expansions=20, max_states=20_000, seed=0, partially_explored=True)
         assert pairs is not None
         distance = int(pairs.distance[pairs.ids == pairs.space.initial][0])
         assert distance == shortest(task)
@@ -138,7 +138,7 @@ def test_of_what_is_too_large_the_goals_are_in_sight(folder: Path, pattern: str)
     partial = 0
     for task in learned:
         partial += not explore(task, ExplorerSettings("exhaustive", max_visited=most)).complete
-        pairs = make_pairs(task, expansions=20, max_states=most, seed=0, in_sight=True)
+        pairs = make_pairs(task, expansions=20, max_states=most, seed=0, partially_explored=True)
         assert pairs is not None
         assert pairs.distance[pairs.ids == pairs.space.initial].tolist() == [shortest(task)]
     assert partial >= 4

@@ -96,7 +96,7 @@ def test_of_what_is_too_large_that_has_a_goal_in_sight_the_order_is_exact(proble
     whole = explore(task, ExplorerSettings("exhaustive", max_visited=MOST))
     seen = explore(task, ExplorerSettings("exhaustive", max_visited=most))
     assert not seen.complete
-    pairs = make_pairs(task, expansions=MOST, max_states=most, seed=0, in_sight=True)
+    pairs = make_pairs(task, expansions=MOST, max_states=most, seed=0, partially_explored=True)
     assert pairs is not None
     fresh = StateSpace(task)
     ids = [fresh.intern(pairs.space.model(state).state) for state in pairs.ids.tolist()]
@@ -118,7 +118,7 @@ def test_of_what_is_too_large_that_has_a_goal_in_sight_the_order_is_exact(proble
 
 def test_what_has_no_goal_in_sight_has_no_pairs() -> None:
     task = load_problem("gossip")
-    assert make_pairs(task, expansions=5, max_states=40, seed=0, in_sight=True) is None
+    assert make_pairs(task, expansions=5, max_states=40, seed=0, partially_explored=True) is None
     assert make_pairs(task, expansions=5, max_states=64, seed=0) is not None
 
 

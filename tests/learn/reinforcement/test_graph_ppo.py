@@ -230,7 +230,7 @@ def test_playing_counts_steps_up_to_the_goal() -> None:
 
 
 def test_the_command_writes_curves_goals_and_policies(tmp_path: Path) -> None:
-    few = ["goals=5", "held_out=3", "larger=4", "envs=4", "steps=64", "evaluate_every=1", "seeds=[3,4]"]
+    few = ["goals=5", "held_out=3", "larger_goals=4", "envs=4", "steps=64", "evaluate_every=1", "seeds=[3,4]"]
     small = ["ppo.rollout=8", "ppo.epochs=1", "ppo.minibatches=1", "ppo.size=8", "ppo.layers=1"]
     command(compose(GraphPpo, "graph_ppo", "+problem.instance=pl_2", *few, *small, f"run_dir={tmp_path}"))
     with (tmp_path / "curve.csv").open() as file:

@@ -37,9 +37,9 @@ from tests.helpers.commands import compose
 
 DOMAIN = "collaboration_communication"
 TINY = LinearOptions(
-    kind="linear", folder=None, instances=4, goals=4, in_sight=False, long_goals=False, validation=2, expansions=10,
-    nodes=50, features=40, iterations=[0, 1], worlds=[False], losses=["ranking", "regression"], l2=[1e-3],
-    bases=["h_ff"], residual_l2=[1e-1], aggregation=0, larger=2,
+    kind="linear", folder=None, instances=4, goals=4, partially_explored=False, long_goals=False, validation=2,
+    expansions=10, nodes=50, features=40, iterations=[0, 1], worlds=[False], losses=["ranking", "regression"],
+    l2=[1e-3], bases=["h_ff"], residual_l2=[1e-1], aggregation=0, larger_instances=2,
 )  # fmt: skip
 LEAST = replace(TINY, instances=2, validation=1, iterations=[0], losses=["ranking"], bases=[])
 
@@ -123,8 +123,8 @@ def test_the_card_says_how_it_was_made(chosen: Selection) -> None:
     card, model = chosen.model.card, chosen.model
     [best] = [one for one in chosen.trials if one.model and one.model.weights.tolist() == model.weights.tolist()]
     assert card.keys() == {
-        "domains", "seed", "instances", "goals", "in_sight", "long_goals", "problems", "states", "pairs", "aggregation",
-        "loss", "l2", "validation", "baselines", "unsolved", "seconds",
+        "domains", "seed", "instances", "goals", "partially_explored", "long_goals", "problems", "states", "pairs",
+        "aggregation", "loss", "l2", "validation", "baselines", "unsolved", "seconds",
     }  # fmt: skip
     assert (card["domains"], card["seed"], card["instances"], card["goals"], card["problems"]) == ([DOMAIN], 1, 4, 4, 4)
     assert (card["loss"], card["l2"], card["unsolved"]) == (best.loss, best.l2, list(best.validation.unsolved))
@@ -231,18 +231,9 @@ def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None
     assert written.read_bytes() == (tmp_path / "run" / "model.json").read_bytes()
     with (tmp_path / "run" / "trials.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    columns = [
-        "feature set",
-        "loss",
-        "l2",
-        "aggregation",
-        "features",
-        "pairs in order",
-        "solved",
-        "expanded",
-        "stopped",
-    ]
-    assert list(rows[0]) == columns
+    assert list(rows[0]) == [
+        "feature set", "loss", "l2", "aggregation", "features", "pairs in order", "solved", "expanded", "stopped",
+    ]  # fmt: skip
     assert [(row["feature set"], row["loss"]) for row in rows] == [
         ("split_goal_count", ""), ("h_ff", ""), ("h_add", ""), ("wl0", "ranking"), ("wl0", "regression"),
     ]  # fmt: skip

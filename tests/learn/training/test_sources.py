@@ -40,7 +40,9 @@ def names_of(tasks: Sequence[Task]) -> list[str]:
 def test_sampled_problems_are_those_of_the_domains(tmp_path: Path) -> None:
     """Of each so many, with the seed of the training; those that validate have long goals, half are larger."""
     source = source_of(tmp_path, *FEW, "data.goals=2", "seed=5")
-    expected = [one.task for name in NAMES for one in islice(sample_problems(name, "train", 5, 2, in_sight=True), 3)]
+    expected = [
+        one.task for name in NAMES for one in islice(sample_problems(name, "train", 5, 2, partially_explored=True), 3)
+    ]
     labelled = source.labelled
     assert names_of([pairs.space.task for pairs in labelled]) == names_of(expected)
     assert [pairs.space.task.goal for pairs in labelled] == [task.goal for task in expected]
@@ -108,7 +110,7 @@ def test_files_of_no_domain_are_validated_with_their_own(tmp_path: Path) -> None
 def test_the_first_problem_may_be_too_large_to_explore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As all others that are sampled: a domain of large problems alone has no other one."""
     monkeypatch.setattr(distribution, "MAX_STATES", 10)
-    assert source_of(tmp_path, f"domain={NAMES[1]}").first.domain == NAMES[1]
+    assert source_of(tmp_path, f"domain={NAMES[1]}").first_task.domain == NAMES[1]
 
 
 class Asked(NamedTuple):
@@ -127,9 +129,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
     calls: list[Asked] = []
 
     def record(
-        names: Sequence[str], split: str, instances: int, seed: int, goals: int = GOALS, *, in_sight: bool
+        names: Sequence[str], split: str, instances: int, seed: int, goals: int = GOALS, *, partially_explored: bool
     ) -> list[Task]:
-        assert in_sight
+        assert partially_explored
         calls.append(Asked(names, split, instances, seed, goals))
         raise InterruptedError
 

@@ -16,7 +16,7 @@ from epigym.errors import DamagedError, EpigymError, MissingError
 from epigym.io.checksummed import read_checksummed, write_checksummed
 from epigym.io.files import slug
 from epigym.task.task import Task
-from search.agents.limits import Limits, memory_bytes
+from search.agents.limits import memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.fingerprint import fingerprint
 from search.evaluation.suites import Problem
@@ -177,7 +177,7 @@ def search_from(
     start = perf_counter()
     task = load()
     load_seconds = perf_counter() - start
-    limits = options.limits or Limits()
+    limits = options.active_limits
     inner = replace(limits, memory_limit=int(_INNER_SHARE * memory_bytes(limits.memory_limit)))
     result = find_plan_here(task, configuration, replace(options, limits=inner.after(load_seconds)), channel=channel)
     return result.spending(load_seconds=load_seconds)

@@ -1,1 +1,1 @@
-"""From a task to a verified plan: configurations, one search, shorter plans, checks."""
+"""From a task to a verified plan: configurations, searches, shorter plans, checks of unsolvability."""

@@ -1,4 +1,4 @@
-"""Plans without the actions that they can do without.
+"""Action elimination: removes redundant actions from plans.
 
 Source: Nakhost, Müller, "Action Elimination and Plan Neighborhood Graph Search" (ICAPS 2010).
 """
@@ -13,15 +13,17 @@ from search.agents.limits import Budget
 
 
 def eliminate_actions(space: StateSpace, plan: Sequence[str], budget: Budget) -> tuple[str, ...]:
-    """A plan less what follows its first goal, and less every action that can be left out.
+    """Cut a plan after its first goal and remove redundant actions until none is left or a limit is reached.
 
-    An action is left out with all later ones that cannot be executed without it. They are tried in turn, until none can
-    be left out or a limit is reached.
+    An action is redundant if the plan still reaches a goal without it and without the later actions that it enables.
 
     Args:
-        space: of the task.
-        plan: names of actions that lead from the initial e-state to a goal.
+        space: the state space of the task.
+        plan: the names of actions that lead from the initial e-state to a goal.
         budget: the limits, with a running clock.
+
+    Returns:
+        The names of the remaining actions.
     """
     names = [action.name for action in space.task.actions]
     steps = _execute(space, space.initial, [names.index(name) for name in plan])
@@ -39,7 +41,7 @@ def eliminate_actions(space: StateSpace, plan: Sequence[str], budget: Budget) ->
 
 
 def _execute(space: StateSpace, state: int, actions: Iterable[int]) -> list[tuple[int, int]] | None:
-    """Those of `actions` that can be executed in their turn, each with the e-state it reaches; None without a goal."""
+    """Execute actions up to a goal, without the inapplicable ones; each with its e-state, or None without a goal."""
     steps = []
     for action in actions:
         if space.is_goal([state])[0]:

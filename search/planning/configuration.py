@@ -1,4 +1,4 @@
-"""An agent with its heuristic and their settings, as configuration files and command lines name them."""
+"""Configurations: an agent and a heuristic with their settings."""
 
 from __future__ import annotations
 
@@ -17,24 +17,23 @@ from search.agents.result import join_label
 from search.heuristics import HEURISTICS, Heuristic, heuristic_maker
 
 DEFAULT = "interleaved"
-"""The agent that searches where none is named."""
+"""The default agent."""
 
 Choice = str | Mapping[str, Any] | type
-"""A name, a mapping of name and settings, or a class of one's own, with its default settings."""
+"""A name, a mapping of name and settings, or a user-defined class, with its default settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What to search with; plain data that travels between processes.
+    """An agent and its heuristic, as plain data that can be pickled.
 
     Attributes:
-        agent: the agent's name and settings, as in `conf/agent/<name>.yaml`; or instead of the name, as `_target_`, the
-            path of a class that derives from `search.agents.Agent`.
-        heuristic: the same of the heuristic, or None for a blind agent; a class of one's own derives from
-            `search.heuristics.Heuristic` and gets the space as its first argument.
+        agent: the name and settings of the agent, as in `conf/agent/<name>.yaml`, with `symmetry` and `threads` for the
+            state space; instead of the name, `_target_` is the path of a class that derives from `search.agents.Agent`.
+        heuristic: the same of the heuristic, or None for an uninformed agent; a user-defined class derives from
+            `search.heuristics.Heuristic`.
 
-    Agent and heuristic may have a `label`, which stands for the name in tables: it tells apart what differs in settings
-    only. Every agent may have `symmetry` and `threads`, see below.
+    A `label` replaces the name in tables, to distinguish settings of one agent or heuristic.
     """
 
     agent: Mapping[str, Any]
@@ -42,9 +41,9 @@ class Configuration:
 
     @classmethod
     def of(cls, agent: Choice, heuristic: Choice | None = None) -> Configuration:
-        """The configuration of an agent and a heuristic, each a name, a mapping of name and settings, or a class.
+        """Make a configuration of an agent and a heuristic; the heuristic of an uninformed agent is ignored.
 
-        Settings that are not given come from the configuration files. A blind agent gets no heuristic.
+        Other settings than those of the arguments have their defaults.
 
         Raises:
             UsageError: when a name or a setting is unknown, a value does not fit, or a heuristic is missing or prefers
@@ -62,13 +61,13 @@ class Configuration:
 
     @classmethod
     def parse(cls, text: str) -> Configuration:
-        """The configuration written as `agent` or `agent/heuristic`, such as `bfs` or `hfs/goal_count`."""
+        """Parse `agent` or `agent/heuristic`, such as `bfs` or `hfs/goal_count`."""
         agent, _, heuristic = text.partition("/")
         return cls.of(agent, heuristic or None)
 
     @property
     def names(self) -> tuple[str, str | None]:
-        """Label or name of the agent and of the heuristic."""
+        """The labels, or else names, of the agent and of the heuristic."""
         return label_of(self.agent), None if self.heuristic is None else label_of(self.heuristic)
 
     @property
@@ -78,7 +77,7 @@ class Configuration:
 
     @property
     def choices(self) -> list[Mapping[str, Any]]:
-        """Agent and heuristic, then those of the components, see `search.agents.interleaved`."""
+        """The agent and the heuristic, then those of the components of `interleaved`."""
         parts = [self.agent, self.heuristic or {}]
         for component in self.agent.get("components", ()):
             parts += [to_settings(component["agent"]), to_settings(component.get("heuristic") or {})]
@@ -86,36 +85,36 @@ class Configuration:
 
     @property
     def is_learned(self) -> bool:
-        """Whether it, or a component, asks a regressor."""
+        """Whether the heuristic `gnn` is used, also by a component."""
         return any(choice.get("name") == "gnn" for choice in self.choices)
 
     @property
     def symmetry(self) -> bool:
-        """Whether the agent searches a space that makes use of symmetries, see `StateSpace`."""
+        """Whether the state space uses symmetries, see `StateSpace`."""
         return bool(self.agent.get("symmetry", False))
 
     def within(self, space: StateSpace) -> Configuration:
-        """The configuration that makes use of symmetries and threads as `space` does, or more."""
+        """The configuration with at least the symmetries and threads of `space`."""
         threads = max(self.agent.get("threads", 1), space.threads)
         agent = {**self.agent, "symmetry": self.symmetry or space.symmetry, "threads": threads}
         return replace(self, agent=agent)
 
     def make_space(self, task: Task, *, consistent_beliefs: bool = False) -> StateSpace:
-        """The space that the agent searches."""
+        """Make the state space for the agent."""
         threads = self.agent.get("threads", 1)
         return StateSpace(task, consistent_beliefs=consistent_beliefs, symmetry=self.symmetry, threads=threads)
 
     def make_agent(self) -> Agent:
-        """The agent."""
+        """Make the agent."""
         return make_agent(**self.agent)
 
     def make_heuristic(self, space: StateSpace) -> Heuristic | None:
-        """The heuristic bound to `space`, or None for a blind agent."""
+        """Make the heuristic for `space`; None for an uninformed agent."""
         return None if self.heuristic is None else heuristic_maker(self.heuristic)(space)
 
 
 def _settings(kind: str, choice: Choice, known: Mapping[str, str]) -> dict[str, Any]:
-    """Name and settings: the defaults, overridden by those of `choice`."""
+    """The default settings, overridden by those of `choice`."""
     if isinstance(choice, type):
         if choice.__module__ == "__main__":
             raise UsageError(

@@ -1,4 +1,4 @@
-"""From a plan to shorter ones, until there is none or a limit is reached."""
+"""Improves a plan: shorter plans until there is none or a limit is reached."""
 
 from __future__ import annotations
 
@@ -7,40 +7,39 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from epigym.errors import EpigymError
-from epigym.space.space import StateSpace
 from search.agents.anytime import ShorterPlans
-from search.agents.limits import Limits, peak_bytes
+from search.agents.limits import peak_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.heuristics.belief_relaxation import RelaxedPlan
-from search.heuristics.heuristic import Heuristic
 from search.planning.action_elimination import eliminate_actions
+from search.planning.options import SearchOptions
+from search.planning.single_search import FinishedSearch
 from search.processes.channel import NO_CHANNEL, ProgressChannel
 
 WEIGHTS = (5.0, 3.0, 2.0, 1.0)
-"""Of the searches for the next plan, the one after it, …; the last one stays."""
+"""The weights of the first, second, … search for a shorter plan; the last one is used for all further searches."""
 
 
 def improve_plan(
-    space: StateSpace,
-    heuristic: Heuristic | None,
-    limits: Limits,
-    first: SearchResult,
-    verified: Callable[[SearchResult], SearchResult],
+    found: FinishedSearch,
+    options: SearchOptions,
+    verify: Callable[[SearchResult], SearchResult],
     channel: ProgressChannel = NO_CHANNEL,
 ) -> SearchResult:
-    """Leave redundant actions out of a plan, then search for shorter ones with weighted A* in the same state space.
+    """Remove redundant actions from a plan, then search for shorter plans with weighted A* in the same state space.
 
     Args:
-        space: explored by the first search.
-        heuristic: guides the search; `h_ff` where there is none.
-        limits: for the first search and this one together; as there, re-executing plans takes nothing of them.
-        first: the result with the first plan, and with the question that it answers.
-        verified: re-executes the plan of a result; called with ever shorter plans.
-        channel: sees to it that the time limit holds.
+        found: the first search: a result with a plan, the explored space, and the heuristic; without one `h_ff`.
+        options: the limits hold for both searches together; validating plans does not count.
+        verify: validates the plan of a result; called with ever shorter plans.
+        channel: receives the time limit.
 
     Returns:
-        The result with the best plan and what it took in all; its status is `error` when a plan is not valid.
+        The result with the best plan and the costs of both searches; its status is `error` when a plan is not valid.
     """
+    first, space, heuristic = found
+    assert space is not None
+    limits = options.active_limits
     nodes, spent = limits.max_expanded, first.costs.build_seconds + first.costs.search_seconds
     left = None if nodes is None else max(nodes - first.expanded, 0)
     budget = replace(limits.after(spent), max_expanded=left).start()
@@ -53,7 +52,7 @@ def improve_plan(
             if len(plan) < len(_plan(best.plan)):
                 with budget.pause():
                     channel.set_time_limit(None)
-                    best = verified(replace(best, plan=plan))
+                    best = verify(replace(best, plan=plan))
                 channel.set_time_limit(budget.left)
             end = search.next(weight, len(plan)) if best.status is SearchStatus.SOLVED else best.status
             if end is not SearchStatus.SOLVED:

@@ -9,20 +9,25 @@ from search.agents.limits import Limits
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """How long to search and for what; plain data that travels between processes.
+    """The options of a search, as plain data that can be pickled.
 
     Attributes:
-        limits: when to give up, enforced from outside; without them the search takes place in this process, until 600 s
-            or 80 % of the free memory are used as agents see them, between expansions.
-        anytime: whether to go on for shorter plans, see `search.planning.improvement`.
-        consistent_beliefs: whether plans are left out that make an agent believe everything, see `StateSpace`.
-        verify: whether the reference re-executes plans, and checks again that there is none.
+        limits: the limits, enforced from outside a separate process; None to search in this process with the default
+            limits, which agents check between expansions.
+        anytime: whether to continue towards shorter plans, see `search.planning.improvement`.
+        consistent_beliefs: whether to exclude plans after which an agent has inconsistent beliefs, see `StateSpace`.
+        verify: whether the reference validates plans, and checks the result that there is none.
     """
 
     limits: Limits | None = None
     anytime: bool = False
     consistent_beliefs: bool = False
     verify: bool = True
+
+    @property
+    def active_limits(self) -> Limits:
+        """The limits, or else the default ones."""
+        return self.limits or Limits()
 
 
 DEFAULTS = SearchOptions()

@@ -1,4 +1,4 @@
-"""Plan files: a JSON array of action names. What is not verified is never under the name that was asked for."""
+"""Plan files: JSON arrays of action names. A plan stays in a separate file until the reference has validated it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from epigym.io.files import is_file, read_plan
 
 
 def make_unverified_path(file: str | os.PathLike[str]) -> Path:
-    """Where a plan is kept until it has been re-executed: beside its file."""
+    """The path of the file for a plan that is not validated yet: the plan file with `.unverified` appended."""
     return Path(f"{os.fspath(file)}.unverified")
 
 
 def check_plan_file(file: str | os.PathLike[str]) -> None:
-    """Refuse a plan file where another file is, such as one that the search reads, or where its `unverified` is one.
+    """Refuse to replace a file that is no plan, such as one that the search reads.
 
     Raises:
-        UsageError: when there is something that is not a plan.
+        UsageError: when the plan file, or that for the unverified plan, exists and is no plan.
     """
     for path in (Path(file), make_unverified_path(file)):
         if not path.exists():
@@ -33,7 +33,7 @@ def check_plan_file(file: str | os.PathLike[str]) -> None:
 
 
 def remove_plans(file: str | os.PathLike[str]) -> None:
-    """Remove what an earlier search left in a plan file and in its `unverified`; errors as `check_plan_file`."""
+    """Remove the plans of an earlier search, also the unverified one; errors as `check_plan_file`."""
     check_plan_file(file)
     for path in (Path(file), make_unverified_path(file)):
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""From a task to a result: search with a configuration, re-execute the plan."""
+"""Searches for a plan with a configuration and validates the result with the reference."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from search.processes.channel import NO_CHANNEL, Message, ProgressChannel, may_b
 from search.processes.supervisor import Job, JobResult, watch
 
 GRACE_MEMORY = 1.02
-"""The share of the memory limit at which a search is ended that does not do so by itself."""
+"""The share of the memory limit at which a search is killed; it ends by itself at the limit."""
 File = str | os.PathLike[str]
 
 
@@ -35,34 +35,30 @@ def find_plan(
     options: SearchOptions = DEFAULTS,
     plan_file: File | None = None,
 ) -> SearchResult:
-    """Search for a plan of `task` and re-execute it independently before it is reported.
+    """Search for a plan of `task`; the reference validates the plan before it is reported.
 
-    Limits that are given hold for everything but re-executing plans, for which no time limit holds, and starting: a
-    process of its own searches, and is ended from outside where it does not end by itself.
-
-    The reference checks again that there is none, as far as the time limit and a budget of successors allow, see
-    `search.planning.proofs`.
+    With limits, a separate process searches, which is killed if it exceeds them. Its start and the validation of plans
+    do not count. The result that there is no plan is checked by the reference too, as far as the time limit and a
+    budget of successors allow, see `search.planning.proofs`.
 
     Args:
         task: the planning task.
         configuration: agent and heuristic.
-        options: the limits, and what else to do; without `verify` the first plan is reported as it was found, and not
-            written.
+        options: the options; without `verify` the first plan is neither validated nor written.
         plan_file: the file for the plan. Until the plan has been re-executed, and when that fails, the plan is in
             `search.planning.plan_files.make_unverified_path(plan_file)`. Earlier plans in both are removed before the
             search. With `anytime` each plan replaces the one before as soon as it has been re-executed.
 
     Returns:
-        The result; its status is `error` when a plan that was found is not valid, or the reference contradicts that
-        there is none.
+        The result; its status is `error` when a plan is not valid, or the reference contradicts that there is none.
 
     Raises:
         CheckpointError: when a learned heuristic cannot be loaded or does not fit the task.
-        TaskError: when the task cannot be represented, or designated worlds disagree about an observer.
+        TaskError: when the task cannot be represented, or designated worlds disagree about an observability type.
         InconsistentBeliefsError: when the initial e-state has inconsistent beliefs, and `consistent_beliefs` is set.
-        UsageError: when the configuration is none, or `plan_file`, or the file beside it, exists and is not a plan.
+        UsageError: when `configuration` is no Configuration, or a file for plans exists and is no plan.
         OSError: when the plan cannot be written.
-        KeyboardInterrupt: when it was interrupted; after the first plan, the message says where the best one is.
+        KeyboardInterrupt: on Ctrl-C; after the first plan, the message says where the best one is.
     """
     if not isinstance(configuration, Configuration):
         raise UsageError(f"expected a Configuration, such as Configuration.of('bfs'), got {configuration!r}")
@@ -78,31 +74,31 @@ def find_plan_here(
     plan_file: File | None = None,
     channel: ProgressChannel = NO_CHANNEL,
 ) -> SearchResult:
-    """The same in this process; who watches it is told whatever is known, and sees to it that limits hold."""
-    start, limits = perf_counter(), options.limits or Limits()
+    """Search as `find_plan` in this process; the channel receives counts, results and time limits."""
+    start = perf_counter()
     _prepare(task, options, plan_file)
-    result, space, heuristic = search_in_process(task, configuration, options, channel)
+    found = search_in_process(task, configuration, options, channel)
+    result = found.result
     if not options.verify:
         return result
     if result.status is SearchStatus.UNSOLVABLE:
-        return _confirm(task, result, limits.after(perf_counter() - start))
+        return _confirm(task, result, options.active_limits.after(perf_counter() - start))
     if result.plan is None:
         return result
-    verified = partial(_verify, task, plan_file, start, channel)
-    result = verified(result)
+    verify = partial(_verify, task, plan_file, start, channel)
+    result = verify(result)
     if result.status is not SearchStatus.SOLVED or result.optimal or not options.anytime:
         return result
-    assert space is not None
-    from search.planning.improvement import improve_plan  # with the searches that it needs
+    from search.planning.improvement import improve_plan  # imports further searches
 
     try:
-        return improve_plan(space, heuristic, limits, result, verified, channel)
+        return improve_plan(found._replace(result=result), options, verify, channel)
     except KeyboardInterrupt:
         raise _make_interrupt(plan_file) from None
 
 
 def _prepare(task: Task, options: SearchOptions, plan_file: File | None) -> None:
-    """The last checks; then what an earlier search left is removed, so that no limit can end this one before."""
+    """Check the initial e-state and the plan file, and remove earlier plans before any limit can end the search."""
     if options.consistent_beliefs:
         require_consistent_beliefs(task, task.initial, "in the initial e-state")
     if plan_file is not None:
@@ -110,35 +106,35 @@ def _prepare(task: Task, options: SearchOptions, plan_file: File | None) -> None
 
 
 def run_search(search: Callable[..., Result], options: SearchOptions, file: File | None, blank: Result) -> Result:
-    """The result of a search with options: without limits from this process, else from a process of its own.
+    """Run a search: with limits in a separate process, else in this one.
 
     Args:
-        search: takes `options` and `channel`.
-        options: the limits among them.
-        file: where it writes what it finds.
-        blank: what is known of the result where the process fails.
+        search: a function of `options` and `channel`.
+        options: the options.
+        file: the file for plans or policies.
+        blank: the result when the process fails.
 
     Raises:
-        EpigymError: the error that ended the search.
-        KeyboardInterrupt: when it was interrupted; the message says whether what was found is in `file`.
+        EpigymError: as the search.
+        KeyboardInterrupt: on Ctrl-C; the message says whether the best plan is in `file`.
     """
     if options.limits is None:
         return search(options=options)
-    told: object = None
+    latest: object = None
     memory = memory_bytes(options.limits.memory_limit)
     call = partial(search, options=replace(options, limits=replace(options.limits, memory_limit=memory)))
     job = Job("search", call, (), takes_channel=True, time_limit=options.limits.time_limit)
     memory = int(GRACE_MEMORY * memory)
     running = watch([job], parallel=1, memory_limit=memory, preload=[__name__], copies=may_be_copied())
     try:
-        with closing(running) as heard:
-            for each in heard:
+        with closing(running) as received:
+            for each in received:
                 if isinstance(each, JobResult):
                     ending = each
                     break
-                told = each.value if isinstance(each, Message) else told
+                latest = each.value if isinstance(each, Message) else latest
     except KeyboardInterrupt:
-        if isinstance(told, SearchResult) and told.status is SearchStatus.SOLVED:
+        if isinstance(latest, SearchResult) and latest.status is SearchStatus.SOLVED:
             raise _make_interrupt(file) from None
         raise
     if ending.failure is SearchStatus.ERROR and ending.detail:
@@ -156,7 +152,7 @@ def _make_interrupt(plan_file: File | None) -> KeyboardInterrupt:
 def _verify(
     task: Task, plan_file: File | None, start: float, channel: ProgressChannel, result: SearchResult
 ) -> SearchResult:
-    """The result after its plan was re-executed and, if it is valid, written; `start` is when the search began."""
+    """Validate the plan of a result, and write it if it is valid; `start` is the start of the search."""
     plan = result.plan
     assert plan is not None
     if plan_file is not None:
@@ -178,7 +174,7 @@ def _verify(
 
 
 def _confirm(task: Task, result: SearchResult, limits: Limits) -> SearchResult:
-    """The result of a search that found that there is no plan, after the reference has checked it again."""
+    """Check with the reference that there is no plan, within the time limit."""
     start = perf_counter()
     seconds = inf if limits.time_limit is None else limits.time_limit
     try:

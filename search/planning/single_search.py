@@ -1,4 +1,4 @@
-"""One configuration on one task: the search in this process, and what became of one in a process of its own."""
+"""One search: in this process, and its result from a separate process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from search.agents import run_agent
-from search.agents.limits import Limits, peak_bytes
+from search.agents.limits import peak_bytes
 from search.agents.result import SearchResult, SearchStatus, TaskSize
 from search.agents.run import Counts
 from search.heuristics.heuristic import Heuristic
@@ -21,8 +21,8 @@ from search.processes.supervisor import JobResult
 Result = TypeVar("Result", bound=SearchResult)
 
 
-class Searched(NamedTuple):
-    """A result, with the space and the heuristic for a further search; None when memory ran out before the search."""
+class FinishedSearch(NamedTuple):
+    """A result, with the explored space and the heuristic; no space when memory ran out before the search."""
 
     result: SearchResult
     space: StateSpace | None = None
@@ -31,10 +31,10 @@ class Searched(NamedTuple):
 
 def search_in_process(
     task: Task, configuration: Configuration, options: SearchOptions = DEFAULTS, channel: ProgressChannel = NO_CHANNEL
-) -> Searched:
-    """Search for a plan of `task` in this process; nobody has re-executed the plan.
+) -> FinishedSearch:
+    """Search for a plan of `task` in this process, without validating it.
 
-    To build space and heuristic takes of the time limit. When a plan was found the process has no time limit any more.
+    The time limit covers building the space and the heuristic. Once a plan is found, the process has no time limit.
     """
     agent, (agent_name, heuristic_name) = configuration.make_agent(), configuration.names
     start = perf_counter()
@@ -43,33 +43,33 @@ def search_in_process(
         heuristic = configuration.make_heuristic(space)
     except MemoryError:
         result = make_blank_result(configuration, task.name, options, SearchStatus.MEMORY_LIMIT)
-        return Searched(replace(result, size=TaskSize.of(task)))
+        return FinishedSearch(replace(result, size=TaskSize.of(task)))
     build_seconds = perf_counter() - start
     on_progress = None if channel is NO_CHANNEL else channel.send
-    result = run_agent(agent, space, heuristic, (options.limits or Limits()).after(build_seconds), on_progress)
+    result = run_agent(agent, space, heuristic, options.active_limits.after(build_seconds), on_progress)
     result = replace(result, agent=agent_name, heuristic=heuristic_name)
     result = result.spending(build_seconds=build_seconds, peak_bytes=peak_bytes())
     if result.plan is None:
-        channel.send(result)  # now: to free the space may take seconds
+        channel.send(result)  # before the space is freed, which may take seconds
     else:
-        channel.set_time_limit(None)  # no time limit holds for validating the plan
-    return Searched(result, space, heuristic)
+        channel.set_time_limit(None)  # validating the plan is not limited
+    return FinishedSearch(result, space, heuristic)
 
 
 def make_blank_result(
     configuration: Configuration, problem: str, options: SearchOptions, status: SearchStatus = SearchStatus.ERROR
 ) -> SearchResult:
-    """What is known of a search that reports nothing."""
+    """The result of a search that has reported nothing."""
     agent, heuristic = configuration.names
     return SearchResult(status, agent, problem, heuristic=heuristic, consistent_beliefs=options.consistent_beliefs)
 
 
 def complete_result(ending: JobResult, blank: Result) -> Result:
-    """The result of a search that a process made, or one that says how the process failed.
+    """The result of a search in a separate process; when that failed, `blank` with the failure and the last counts.
 
     Args:
-        ending: of the process.
-        blank: what is known where it failed, such as `make_blank_result(…)`.
+        ending: the result of the process.
+        blank: the result of a search that has reported nothing, see `make_blank_result`.
     """
     result: Result = ending.value
     if not isinstance(result, SearchResult):

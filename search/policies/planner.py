@@ -193,7 +193,7 @@ def find_policy_here(
 ) -> PolicyResult:
     """Search in this process; the channel receives counts and results, and enforces the limits."""
     result = _blank(task, options, kind)
-    budget = (options.limits or Limits()).start()
+    budget = options.active_limits.start()
     if not may_reach_goal(task):
         result = replace(result, proof="no outcomes make the literals of the goal true")
         return result.spending(search_seconds=budget.seconds)
@@ -221,7 +221,7 @@ def find_policy_here(
     try:
         space = StateSpace(task, consistent_beliefs=result.consistent_beliefs)
         search = PolicySearch(space, RelaxedPlan(space), budget, None if channel is NO_CHANNEL else channel.send)
-        limits = replace(options.limits or Limits(), time_limit=min(LINEAR_SHARE * budget.left, LINEAR_SECONDS))
+        limits = replace(options.active_limits, time_limit=min(LINEAR_SHARE * budget.left, LINEAR_SECONDS))
         search.follow(_linear_plan(task, configuration, replace(options, limits=limits)))
         space.use_symmetries()
         search.strong_cyclic() if result.heuristic == "cyclic" else search.strong()

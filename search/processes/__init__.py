@@ -1,1 +1,1 @@
-"""Searches in processes of their own, under limits that are enforced from outside."""
+"""Searches in separate processes, with limits enforced from outside."""

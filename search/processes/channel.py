@@ -1,4 +1,4 @@
-"""What a process knows of the one that watches it: it says how far it came and by when it has to end."""
+"""The connection from a supervised process to its supervisor: progress, time limits and the result."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ _GUARD = "dies with its parent"  # name of a thread
 
 
 class Deadline(NamedTuple):
-    """What the process does now has to end by a moment, or the process is killed; the first one begins the call.
+    """The time at which the supervisor kills the process; the first deadline marks the start of the call.
+
+    Times are those of `time.monotonic`, which all processes share.
 
     Attributes:
-        at: when it was sent, by the clock that is the same for all processes.
-        moment: by the same clock; infinity for never.
+        at: the time at which the deadline was sent.
+        moment: the deadline; infinity for none.
     """
 
     at: float
@@ -34,20 +36,20 @@ class Deadline(NamedTuple):
 
 
 class Message(NamedTuple):
-    """What is known until now."""
+    """An intermediate result of the call."""
 
     value: Any
 
 
 class CallResult(NamedTuple):
-    """The call returned or failed.
+    """The end of the call.
 
     Attributes:
-        value: what it returned.
-        message: one line about what it raised, empty when it returned.
-        detail: the traceback.
-        error: what it raised, where that can travel between processes.
-        cpu_seconds: of the process.
+        value: its return value; None when it raised an exception.
+        message: one line about the exception; empty when there was none.
+        detail: the traceback of the exception.
+        error: the exception, when it can be pickled.
+        cpu_seconds: the CPU time of the process.
     """
 
     value: Any
@@ -58,22 +60,22 @@ class CallResult(NamedTuple):
 
 
 class ProgressChannel:
-    """Who watches this process: nobody, unless a connection leads there."""
+    """The channel to the supervising process; without a connection its methods do nothing."""
 
     def __init__(self, connection: Connection | None = None) -> None:
         self._connection = connection
 
     def send(self, value: Any) -> None:
-        """Say what is known until now, which is what the job comes to when a limit ends it."""
+        """Send an intermediate result: the result of the job if a limit ends it."""
         self.send_message(Message(value))
 
     def set_time_limit(self, seconds: float | None) -> None:
-        """Limit what comes now to so many seconds from now, in place of what was said before; None for no limit."""
+        """Replace the time limit: so many seconds from now; None for no limit."""
         now = monotonic()
         self.send_message(Deadline(now, inf if seconds is None else now + seconds))
 
     def send_message(self, message: Deadline | Message | CallResult) -> None:
-        """Send a message; where nobody waits any more this process ends."""
+        """Send a message; ends this process when the supervisor is gone."""
         try:
             if self._connection is not None:
                 self._connection.send(message)
@@ -89,12 +91,12 @@ Work: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...]] | bytes
 
 
 def run_call(sender: Connection, work: Work, takes_channel: bool, time_limit: float | None) -> None:
-    """What a new process does: make a call and send its value, or the exception, to the parent.
+    """Make a call in a new process and send its value, or the exception, to the supervisor.
 
-    The clock starts once the work is unpickled, with all that this imports.
+    The time limit counts from the moment at which the work is unpickled and its modules are imported.
     """
     threading.Thread(target=_die_with_parent, daemon=True, name=_GUARD).start()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends its children
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C also reaches the parent, which ends its children
     channel = ProgressChannel(sender)
     value, message, detail, raised = None, "", "", None
     try:
@@ -109,7 +111,7 @@ def run_call(sender: Connection, work: Work, takes_channel: bool, time_limit: fl
 
 
 def may_be_copied() -> bool:
-    """Whether a copy of this process can work: locks that threads hold, torch's among them, stay locked in copies."""
+    """Whether this process may be forked: locks of other threads, such as those of torch, stay locked in a copy."""
     others = {thread.name for thread in threading.enumerate()} - {threading.current_thread().name, _GUARD}
     return not others and "torch" not in sys.modules
 

@@ -1,4 +1,4 @@
-"""Functions in processes of their own, with wall-clock and memory limits enforced from outside."""
+"""Runs functions in separate processes and enforces their time and memory limits from outside."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ from search.processes.tree import ProcessTree
 
 P = ParamSpec("P")
 START_SECONDS = 60.0
-"""For a process to start and to import what its call needs, which takes nothing of the call's time limit."""
+"""The time for a process to start and to import the modules of its call, apart from the call's time limit."""
 GRACE_SECONDS = 0.2
-"""From its deadline on, for a process to end by itself, which knows best how far it came."""
+"""The time after the deadline for a process to end by itself, with an exact result."""
 _LONGEST_POLL, _SHORTEST_POLL = 0.1, 0.005  # seconds
-_FILLED_PER_SECOND = 4 << 30  # bytes: a process that fills memory is not faster
+_FILLED_PER_SECOND = 4 << 30  # bytes that a process fills at most
 _OURS = {signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
-"""Signals that terminals and schedulers send to all processes and that only this one heeds, which ends the others."""
+"""Signals that terminals and schedulers send to all processes; only this process handles them and ends the others."""
 _SERVER = multiprocessing.get_context("forkserver")
 _COPIES = multiprocessing.get_context("fork")
-_STARTING = threading.RLock()  # a copy, which is made by who holds it, may start processes too
-_ready: int | None = None  # the server that has answered
+_STARTING = threading.RLock()  # reentrant: a forked copy holds it too and may start processes
+_ready: int | None = None  # the process id of the fork server that has answered
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A call to make in a process of its own.
+    """A call to make in a separate process.
 
     Attributes:
-        key: names the job; any value.
-        call: a function of a module, so that another process can import it.
-        arguments: its arguments; they and the value it returns are pickled.
+        key: identifies the job; any value.
+        call: a function at the top level of a module.
+        arguments: its arguments; they and its return value are pickled.
         takes_channel: whether the call also takes `channel`, a `ProgressChannel`, which may change the time limit.
         time_limit: seconds for the call; it is killed `GRACE_SECONDS` later.
     """
@@ -61,18 +61,18 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """How the process of a job ended.
+    """The result of a job.
 
     Attributes:
         job: the job.
-        value: what the call returned; what it told last when it was killed at a limit; else None.
+        value: the return value; after a limit, the last intermediate result that the call sent; else None.
         failure: None when the call returned; else `time_limit`, `memory_limit` or `error`.
         message: one line about an error.
         detail: the traceback of an exception.
-        error: the exception, where it can travel between processes.
-        seconds: from the beginning of the call to the end of the process.
-        peak_bytes: most resident memory that was seen from outside.
-        cpu_seconds: CPU time of the process, and of its children as far as it was seen from outside.
+        error: the exception, when it can be pickled.
+        seconds: from the start of the call to the end of the process.
+        peak_bytes: the peak resident memory, measured from outside.
+        cpu_seconds: the CPU time of the process, and that of its children as far as measured from outside.
     """
 
     job: Job
@@ -95,26 +95,26 @@ def watch(
     preload: Sequence[str] = (),
     copies: bool = False,
 ) -> Generator[JobResult | Message | None, None, None]:
-    """Run jobs, `parallel` at a time, and yield each ending and what the jobs tell as it comes.
+    """Run jobs, `parallel` at a time; yields their messages and results as they arrive.
 
-    At least each tenth of a second it yields None: time to see whether anybody waits still. Closing the iterator kills
-    the jobs that are still running; so does the death of this process. The time limit of a job holds from the moment on
-    that its call begins; the process has `START_SECONDS` until then.
+    It also yields None, at least ten times a second, so that the caller regains control. Closing the iterator kills the
+    running jobs; so does the death of this process. The time limit of a job starts with its call, for which the process
+    has `START_SECONDS` to get ready.
 
     Args:
-        jobs: what to run; the next one is taken when a place is free.
-        parallel: number of processes at a time.
-        wall_limit: seconds until a process is killed, its start included.
-        memory_limit: bytes of resident memory, its children's included, at which a process is killed.
-        preload: modules to import once for all processes; no effect when this process has had jobs before.
-        copies: whether they are copies of this process, which has no threads, and so start at once; else they come
-            from a process of their own, which imports everything anew.
+        jobs: the jobs; the next one is taken when a place is free.
+        parallel: the number of processes at a time.
+        wall_limit: seconds after which a process is killed, its start included.
+        memory_limit: bytes of resident memory, with its children's, at which a process is killed.
+        preload: modules to import once for all processes; no effect when this process has run jobs before.
+        copies: whether to fork this process, which must have no threads, so that jobs start at once; else they are
+            forked from a fork server, a process that imports everything anew.
 
     Raises:
-        EpigymError: when that process does not start in time.
+        EpigymError: when the fork server does not start in time.
     """
     if multiprocessing.get_start_method() not in multiprocessing.get_all_start_methods():
-        multiprocessing.set_start_method("forkserver", force=True)  # joblib's own, which our processes do not know
+        multiprocessing.set_start_method("forkserver", force=True)  # joblib sets its own
     if not copies:
         yield from _start_server(preload)
     context = _COPIES if copies else _SERVER
@@ -124,7 +124,7 @@ def watch(
         while True:
             for job in itertools.islice(waiting, parallel - len(running)):
                 process = _Process(job, context, wall_limit, memory_limit)
-                running[process.connection] = process  # before it starts: whatever interrupts that kills it
+                running[process.connection] = process  # before the start, so that an interruption kills it
                 process.start()
             if not running:
                 return
@@ -153,23 +153,23 @@ def _only_endings(
 
 
 supervise = _only_endings(watch)
-"""As `watch`, the endings only."""
+"""Run jobs as `watch` does, and yield only their results."""
 
 
 def _start_server(preload: Sequence[str]) -> Iterator[None]:
-    """Start the process that others come from, and wait for it; yields while it imports.
+    """Start the fork server and wait for it; yields while it imports.
 
-    `_OURS` reach this process only, while the server imports as well.
+    The signals `_OURS` reach this process only, also while the server imports.
     """
     global _ready
     _SERVER.set_forkserver_preload(list(preload))
-    resource_tracker.ensure_running()  # else the server starts it, and that lets Ctrl-C through again
+    resource_tracker.ensure_running()  # else the server would start it, with Ctrl-C unblocked
     with _STARTING, _defer_signals():
         forkserver.ensure_running()
     server = forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
     if server == _ready:
         return
-    first = threading.Thread(target=_start_idle_process, daemon=True)  # which blocks until the server answers
+    first = threading.Thread(target=_start_idle_process, daemon=True)  # blocks until the server answers
     first.start()
     end = monotonic() + START_SECONDS
     while first.is_alive():
@@ -182,9 +182,9 @@ def _start_server(preload: Sequence[str]) -> Iterator[None]:
 
 
 def _start_idle_process() -> None:
-    """Start a process of the server that ends at once."""
+    """Start a process that ends at once."""
     process = _SERVER.Process(target=bool)
-    with suppress(OSError, EOFError):  # the server is dead, which who starts the next process notices
+    with suppress(OSError, EOFError):  # the server is dead: the start of the next process fails
         with _STARTING, _hide_main_script():
             process.start()
         process.join()
@@ -195,7 +195,7 @@ def _describe_late_start(what: str) -> str:
 
 
 def _forget_server() -> None:
-    """A copy knows the server of the process that it is a copy of, and has none of its own."""
+    """Forget the fork server in a forked copy: it belongs to the original process."""
     forkserver._forkserver._forkserver_pid = None  # type: ignore[attr-defined]
 
 
@@ -204,13 +204,13 @@ os.register_at_fork(after_in_child=_forget_server)
 
 @contextmanager
 def _defer_signals() -> Iterator[None]:
-    """`_OURS` have to wait; what is started meanwhile, and all that it starts, never heeds them."""
+    """Defer the signals `_OURS` during a block; processes started in it, and their descendants, block them."""
     late: list[int] = []
     heeded = {number: handler for number in _OURS if (handler := signal.getsignal(number)) is not None}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     try:
         signal.pthread_sigmask(signal.SIG_BLOCK, _OURS)
-        _set_handlers(dict.fromkeys(heeded, lambda number, _: late.append(number)))  # another thread may be sent them
+        _set_handlers(dict.fromkeys(heeded, lambda number, _: late.append(number)))  # another thread may receive them
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -220,7 +220,7 @@ def _defer_signals() -> Iterator[None]:
 
 
 def _set_handlers(handlers: Mapping[signal.Signals, Any]) -> None:
-    """Handle signals so; only the main thread does, whoever is sent them."""
+    """Set handlers of signals, in the main thread only: no other thread may."""
     if threading.current_thread() is threading.main_thread():
         for number, handler in handlers.items():
             signal.signal(number, handler)
@@ -228,9 +228,9 @@ def _set_handlers(handlers: Mapping[signal.Signals, Any]) -> None:
 
 @contextmanager
 def _hide_main_script() -> Iterator[None]:
-    """What is started meanwhile does not import the main script, which would start a search of its own again.
+    """Hide the main script during a block: a process started in it would import the script and run it again.
 
-    A daemon may start it as well: it dies with its parent.
+    A daemon may start such a process as well: it dies with its parent.
     """
     main, config = sys.modules["__main__"].__dict__, multiprocessing.current_process()._config  # type: ignore[attr-defined]
     names: dict[str, Any] = {name: main[name] for name in ("__spec__", "__file__") if name in main}
@@ -245,7 +245,7 @@ def _hide_main_script() -> Iterator[None]:
 
 
 class _Process:
-    """A running job, seen from outside."""
+    """The process of a running job."""
 
     def __init__(
         self,
@@ -260,17 +260,17 @@ class _Process:
         self._memory_limit = inf if memory_limit is None else memory_limit
         self._peak = 0
         self._told: Any = None
-        self._deadline: float | None = None  # None until the call begins
+        self._deadline: float | None = None  # None until the call starts
         work: Work = (job.call, job.arguments)
         if context is not _COPIES:
-            work = pickle.dumps(work)  # taken over at once, whatever the process imports to unpickle it
+            work = pickle.dumps(work)  # sent at once: the process imports modules only when it unpickles them
         self._process = context.Process(
             target=run_call, args=(sender, work, job.takes_channel, job.time_limit), daemon=False
         )
         self._sender = sender
 
     def start(self) -> None:
-        """Start it; signals wait meanwhile, else it gets half of its job."""
+        """Start the process; signals are deferred, else it could receive half of its job."""
         with _STARTING, _defer_signals(), _hide_main_script():
             self._start = self._begin = monotonic()
             self._process.start()
@@ -282,18 +282,18 @@ class _Process:
         return ProcessTree(self._process.pid)
 
     def choose_patience(self) -> float:
-        """Seconds until it is to be looked at again: the nearer it is to a limit the fewer."""
+        """Seconds until the next check: fewer near a limit."""
         until_full = max((self._memory_limit - self._tree.memory) / _FILLED_PER_SECOND, _SHORTEST_POLL)
         return max(min(until_full, self._end - monotonic(), _LONGEST_POLL), 0.0)
 
     @property
     def _end(self) -> float:
-        """When it is killed."""
+        """The time at which the process is killed."""
         end = self._start + START_SECONDS if self._deadline is None else self._deadline + GRACE_SECONDS
         return min(end, self._start + self._wall_limit)
 
     def receive(self) -> tuple[list[Message], JobResult | None]:
-        """What it has told since, and the ending of a process that has returned or died."""
+        """The messages since the last call, and the result when the process has returned or died."""
         told: list[Message] = []
         try:
             while self.connection.poll():
@@ -308,14 +308,14 @@ class _Process:
                     case Deadline(at, moment):
                         self._begin = at if self._deadline is None else self._begin
                         self._deadline = moment
-        except (EOFError, OSError):  # at its end, or while it was sending
+        except (EOFError, OSError):  # the process died, perhaps while it was sending
             self._process.join()
             message = f"the process died with exit code {self._process.exitcode}"
             return told, self._ending(SearchStatus.ERROR, message)
         return told, None
 
     def check(self) -> JobResult | None:
-        """The ending of a process that exceeds a limit, which kills it, or None."""
+        """Kill the process when it exceeds a limit; returns the result then, else None."""
         self._tree.update()
         self._peak = max(self._peak, self._tree.memory)
         if self._peak >= self._memory_limit:
@@ -328,8 +328,8 @@ class _Process:
         return None
 
     def kill(self) -> None:
-        """Kill the process with all its children."""
-        if self._process.pid is not None:  # else it never started
+        """Kill the process and its descendants."""
+        if self._process.pid is not None:  # else it has not started
             self._tree.kill()
             self._process.join()
         self.connection.close()

@@ -1,4 +1,4 @@
-"""A process and all below it: what memory they hold and what time of the processor they took."""
+"""The memory and CPU time of a process and its descendants."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from time import monotonic
 
 import psutil
 
-_SHARE = 0.01  # of the time, at most, goes into looking for new processes
+_SHARE = 0.01  # of the time, at most, that looking for new processes takes
 _LEAST_SECONDS = 0.1
 
 
 class ProcessTree:
-    """A process and all below it, as they were when last looked at.
+    """A process and its descendants, as of the last call of `update`.
 
-    Pages that processes share count for each.
+    Pages that processes share count for each of them.
 
     Args:
-        pid: of the process.
+        pid: the id of the process.
 
     Attributes:
-        memory: bytes of resident memory that they hold together.
+        memory: bytes of resident memory of all processes.
     """
 
     def __init__(self, pid: int) -> None:
@@ -33,7 +33,7 @@ class ProcessTree:
         self.update()
 
     def update(self) -> None:
-        """See what they hold; now and then, whether there are new ones."""
+        """Measure memory and CPU time; from time to time, look for new processes."""
         if monotonic() >= self._next_search:
             self._search()
         self.memory = 0
@@ -44,17 +44,17 @@ class ProcessTree:
                 self._seconds[process] = times.user + times.system
 
     def kill(self) -> None:
-        """Kill them all."""
+        """Kill all processes."""
         self._search()
         for process in self._processes:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
 
     def cpu_seconds(self, own: float | None) -> float:
-        """Seconds of the processor that they took.
+        """CPU seconds of all processes.
 
         Args:
-            own: what the process itself said at its end.
+            own: the CPU seconds that the process itself reported at its end; None when it reported none.
         """
         seconds = {process.pid: spent for process, spent in self._seconds.items()}
         if own is not None:
@@ -62,7 +62,7 @@ class ProcessTree:
         return sum(seconds.values())
 
     def _search(self) -> None:
-        """Find out again which processes there are."""
+        """Look for new descendants."""
         start = monotonic()
         with suppress(psutil.NoSuchProcess, IndexError):
             root = self._processes[0]

@@ -34,6 +34,7 @@ from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.plan_files import make_unverified_path
 from search.planning.planner import find_plan, find_plan_here
+from search.planning.single_search import FinishedSearch
 from search.processes.channel import ProgressChannel
 from search.reports.display import show_results
 from tests.helpers.strategies import telling_task
@@ -143,14 +144,15 @@ def test_the_time_limit_holds_while_shorter_plans_are_searched_and_not_while_one
         def set_time_limit(self, seconds: float | None) -> None:
             said.append(seconds)
 
-    def verified(result: SearchResult) -> SearchResult:
+    def validate(result: SearchResult) -> SearchResult:
         assert said[-1] is None
         return result
 
     plan = ("lift", "look", "look", "look", "shout")
     spent = Costs(build_seconds=1.0, search_seconds=6.0)
     first = SearchResult(SearchStatus.SOLVED, "wordy", "coin", plan, costs=spent)
-    improvement.improve_plan(StateSpace(coin()), None, Limits(time_limit=10.0), first, verified, Recorder())
+    found = FinishedSearch(first, StateSpace(coin()))
+    improvement.improve_plan(found, SearchOptions(Limits(time_limit=10.0)), validate, Recorder())
     assert [seconds is None for seconds in said] == [False, True, False, True, False]
     left = [seconds for seconds in said if seconds is not None]
     assert 3.0 >= left[0] > left[1] > left[2]

@@ -9,7 +9,6 @@ from typing import Any
 from domains.checks import between, formulas, known, subset
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import Action, agent_names, always, and_, believes, common, ignorant, not_, write
-from domains.writing.structure import Structure
 
 _GOALS: dict[str, Callable[[Sequence[str]], list[str]]] = {
     "first": lambda names: [believes(names[0], "tail")],
@@ -90,11 +89,6 @@ def vocabulary(*, agents: int = 3, **_: Any) -> list[str]:
         ]
     found += [f"looking_{name}" for name in names]
     return found + [not_(formula) for formula in found[: len(names)]]
-
-
-def structure(**_: Any) -> Structure:
-    """All objects are agents."""
-    return Structure()
 
 
 def _actions(names: Sequence[str], unlocked_for: Sequence[str]) -> list[Action]:
@@ -181,7 +175,6 @@ DOMAIN = Domain(
             "believes that b does not know, and c believes that the box is closed."
         ),
     ),
-    structure=structure,
     actors=dict.fromkeys(("open", "peek", "signal", "distract", "shout_tail"), 0),
     ranges={
         "train": ({"agents": (2, 3), "keys": ("a", "ab"), "looking": ("a", "b", "ab")},),

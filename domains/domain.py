@@ -62,6 +62,11 @@ def sizes(names: str, values: Iterable[Sequence[Any]], **others: Any) -> list[Pa
     return [{**dict(zip(names.split(), chosen, strict=True)), **others} for chosen in values]
 
 
+def _find_agents(**_: Any) -> Structure:
+    """The structure of names in which all objects are agents."""
+    return Structure()
+
+
 @dataclass(frozen=True, slots=True)
 class Domain:
     """A parametric domain of planning problems.
@@ -76,7 +81,7 @@ class Domain:
         ranges: for each of the `SPLITS` kinds of problems, one of which is sampled: the values of parameters, which are
             sampled independently; a parameter `seed` is sampled too. Sizes grow from split to split.
         language: of the problem's text: mA*, or EPDDL with the domain and its library in the same text.
-        structure: in mA*, the objects in the names of a problem with the given parameters.
+        structure: in mA*, the objects in the names of a problem with the given parameters; by default its agents.
         actors: which argument of an action (counted from 0) is the agent that acts, by the action's schema; where that
             argument is no agent, nobody is named.
         growth: larger problems, if they are to be part of the suites `hard` and `hard_control`.
@@ -91,7 +96,7 @@ class Domain:
     scene: Scene
     ranges: Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]
     language: Literal["mA*", "EPDDL"] = "mA*"
-    structure: Callable[..., Structure] | None = None
+    structure: Callable[..., Structure] = _find_agents
     actors: Mapping[str, int] = field(default_factory=dict)
     growth: Growth | None = None
     consistent_beliefs: bool = True

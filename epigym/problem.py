@@ -149,7 +149,7 @@ def _is_problem(path: str) -> bool:
 def _structure(task: Task, domain: domains.Domain, parameters: domains.Parameters) -> Structure | None:
     """The structure that the language tells, or else the domain; the domain knows who acts."""
     structure = task.structure
-    if domain.structure is not None:
+    if domain.language == "mA*":
         told = domain.structure(**parameters)
         actions = [action.name for action in task.actions]
         structure = from_words(task.fluents, actions, task.agents, told.types, told.words)

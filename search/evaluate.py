@@ -19,7 +19,7 @@ from epigym.language import Semantics
 from search.evaluation.cluster.clusters import Local, Slurm
 
 if TYPE_CHECKING:
-    from search.evaluation.cell import Cell
+    from search.evaluation.record import Record
 
 logger = logging.getLogger("search.evaluate")
 
@@ -62,15 +62,15 @@ def evaluate(settings: Evaluate) -> ExitCode:
     from search.evaluation.running import evaluate
 
     batch = Batch(
-        cells(settings),
+        records(settings),
         settings.folder,
         parallel=settings.parallel,
         wall_limit=settings.time_limit + settings.grace,
         memory_limit=memory_bytes(settings.memory_limit),
     )
     results = evaluate(batch, cluster=settings.cluster, retry=settings.retry)
-    if lost := len(batch.cells) - len(results):
-        logger.error("%d cells have no outcome: start the command again to go on", lost)
+    if lost := len(batch.records) - len(results):
+        logger.error("%d records have no outcome: start the command again to go on", lost)
         return ExitCode.FAILURE
     if results and all(result.status is SearchStatus.ERROR for result in results):
         logger.error("every search ended with an error, the first with: %s", results[0].message)
@@ -78,7 +78,7 @@ def evaluate(settings: Evaluate) -> ExitCode:
     return ExitCode.SUCCESS
 
 
-def cells(settings: Evaluate) -> list[Cell]:
+def records(settings: Evaluate) -> list[Record]:
     """The grid of problems and configurations.
 
     Raises:
@@ -86,7 +86,7 @@ def cells(settings: Evaluate) -> list[Cell]:
         EpigymError: when a name is unknown, or a file of a suite is missing.
     """
     from search.agents.limits import Limits, memory_bytes
-    from search.evaluation.grid import cells_of, configurations_of
+    from search.evaluation.grid import configurations_of, records_of
     from search.evaluation.suites import named_problems, problems_of
     from search.planning.options import SearchOptions
 
@@ -94,7 +94,7 @@ def cells(settings: Evaluate) -> list[Cell]:
         raise UsageError("anytime=true re-executes every plan: leave out reexecute=false")
     problems = named_problems(settings.problems, settings.semantics)
     limits = Limits(settings.max_expanded, settings.time_limit, memory_bytes(settings.memory_limit))
-    return cells_of(
+    return records_of(
         problems or problems_of(settings.suite, settings.per_domain, settings.semantics, settings.domain),
         configurations_of(settings.agents, settings.heuristics),
         SearchOptions(limits, settings.anytime, settings.consistent_beliefs, settings.reexecute),

@@ -57,7 +57,7 @@ SHORT = {
 """What is added to the end of a command to make it short."""
 
 STRIDES = {"search.evaluate": 30}
-"""Of an evaluation with many cells only every so many are computed."""
+"""Of an evaluation with many records only every so many are computed."""
 
 
 SERVED = "search.explore"  # ends when it is told to

@@ -1,4 +1,4 @@
-"""Cells that one process has computed, each in a process of its own."""
+"""Records that one process has computed, each in a process of its own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from search.agents.result import SearchResult
-from search.evaluation.cell import Cell
+from search.evaluation.record import Record
 from search.planning.single_search import complete_result, make_blank_result
 from search.processes.supervisor import Job, supervise
 
@@ -24,17 +24,17 @@ logger = logging.getLogger("search.evaluate")
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Cells with the limits of their processes; plain data that travels to array tasks, where it is called.
+    """Records with the limits of their processes; plain data that travels to array tasks, where it is called.
 
     Attributes:
-        cells: what to compute.
+        records: what to compute.
         folder: where the outcomes are kept.
         parallel: processes at a time.
         wall_limit: seconds until a process is killed.
         memory_limit: bytes of resident memory at which a process is killed.
     """
 
-    cells: Sequence[Cell]
+    records: Sequence[Record]
     folder: Path
     parallel: int
     wall_limit: float
@@ -43,18 +43,18 @@ class Batch:
     @property
     def seconds(self) -> float:
         """The longest that it may take."""
-        return ceil(len(self.cells) / self.parallel) * self.wall_limit
+        return ceil(len(self.records) / self.parallel) * self.wall_limit
 
     @property
     def processors(self) -> int:
         """How many it makes use of."""
-        return self.parallel * max(int(cell.configuration.agent.get("threads", 1)) for cell in self.cells)
+        return self.parallel * max(int(record.configuration.agent.get("threads", 1)) for record in self.records)
 
     def run(self, numbers: Iterable[int]) -> Generator[tuple[int, SearchResult], None, None]:
         """Search, keep every outcome in a file of its own, and yield it; a search that fails is an outcome too.
 
         Args:
-            numbers: positions of the cells to compute, each taken when a process is free.
+            numbers: positions of the records to compute, each taken when a process is free.
         """
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
             os.environ.setdefault(name, "1")  # one core for each process
@@ -67,22 +67,24 @@ class Batch:
         )
         with closing(running) as endings:
             for ending in endings:
-                cell = self.cells[ending.job.key]
-                result = complete_result(ending, make_blank_result(cell.configuration, cell.problem.name, cell.options))
-                cell.write(self.folder, result, ending.detail)
-                logger.debug("finished %s with %s: %s", cell.problem.name, cell.configuration.label, result.status)
+                record = self.records[ending.job.key]
+                result = complete_result(
+                    ending, make_blank_result(record.configuration, record.problem.name, record.options)
+                )
+                record.write(self.folder, result, ending.detail)
+                logger.debug("finished %s with %s: %s", record.problem.name, record.configuration.label, result.status)
                 yield ending.job.key, result
 
     def _job(self, number: int) -> Job:
-        cell = self.cells[number]
-        return Job(number, cell.search, (), takes_channel=True, time_limit=cell.time_limit)
+        record = self.records[number]
+        return Job(number, record.search, (), takes_channel=True, time_limit=record.time_limit)
 
     def __call__(self) -> None:
-        """Compute what is not there yet, as an array task whose log names every cell."""
-        missing = (number for number, cell in enumerate(self.cells) if cell.read(self.folder) is None)
+        """Compute what is not there yet, as an array task whose log names every record."""
+        missing = (number for number, record in enumerate(self.records) if record.read(self.folder) is None)
         for number, result in self.run(missing):
-            cell = self.cells[number]
-            print(cell.problem.name, cell.configuration.label, result.status, flush=True)
+            record = self.records[number]
+            print(record.problem.name, record.configuration.label, result.status, flush=True)
 
     def checkpoint(self) -> DelayedSubmission:
         """What submitit starts anew when the task is preempted or its time is over."""
@@ -92,4 +94,4 @@ class Batch:
 
     def _modules(self) -> list[str]:
         """What every process imports, this module's imports included."""
-        return [__name__, *(["torch"] if any(cell.configuration.is_learned for cell in self.cells) else [])]
+        return [__name__, *(["torch"] if any(record.configuration.is_learned for record in self.records) else [])]

@@ -12,28 +12,28 @@ from rich.text import Text
 
 from epigym.io.tables import Table
 from search.agents.result import SearchResult
-from search.evaluation.cell import Cell
+from search.evaluation.record import Record
 
 _COLUMNS = ("solved", "unsolvable", "limit", "error")
 
 
 class Board(Live):
-    """A live table: how the cells of each configuration ended, what runs now, and when all will be done.
+    """A live table: how the records of each configuration ended, what runs now, and when all will be done.
 
     Args:
         console: where to draw.
-        cells: what is to be done.
-        known: results of the cells, by their position, that an earlier run finished.
+        records: what is to be done.
+        known: results of the records, by their position, that an earlier run finished.
     """
 
-    def __init__(self, console: Console, cells: Sequence[Cell], known: Mapping[int, SearchResult]) -> None:
-        self._cells = cells
-        self._totals = Counter(cell.configuration.label for cell in cells)
+    def __init__(self, console: Console, records: Sequence[Record], known: Mapping[int, SearchResult]) -> None:
+        self._records = records
+        self._totals = Counter(record.configuration.label for record in records)
         self._counts: Counter[tuple[str, str]] = Counter()
         self._running: set[int] = set()
         columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-        self._progress = Progress(*columns, speed_estimate_period=3600)  # seconds: cells differ in length
-        self._task = self._progress.add_task("", total=len(cells) - len(known))
+        self._progress = Progress(*columns, speed_estimate_period=3600)  # seconds: records differ in length
+        self._task = self._progress.add_task("", total=len(records) - len(known))
         for number, result in known.items():
             self._count(number, result)
         super().__init__(console=console, refresh_per_second=2)
@@ -45,20 +45,20 @@ class Board(Live):
             self.console.line()
 
     def watch(self, numbers: Iterable[int]) -> Iterator[int]:
-        """Positions of cells, each shown as running when it is taken."""
+        """Positions of records, each shown as running when it is taken."""
         for number in numbers:
             self._running.add(number)
             yield number
 
     def finished(self, number: int, result: SearchResult) -> None:
-        """Count the cell at a position, which has just ended."""
+        """Count the record at a position, which has just ended."""
         self._running.discard(number)
         self._progress.advance(self._task)
         self._count(number, result)
 
     def _count(self, number: int, result: SearchResult) -> None:
         column = "limit" if result.status.is_limit else str(result.status)
-        self._counts[self._cells[number].configuration.label, column] += 1
+        self._counts[self._records[number].configuration.label, column] += 1
 
     def get_renderable(self) -> RenderableType:
         """The table, what runs, and the progress."""
@@ -67,6 +67,6 @@ class Board(Live):
             for label, total in self._totals.items()
         ]
         table = Table("", ["configuration", *_COLUMNS, "of"], rows)
-        running = [self._cells[number] for number in sorted(self._running)]
-        names = [f"{cell.problem.name} {cell.configuration.label} …" for cell in running]
+        running = [self._records[number] for number in sorted(self._running)]
+        names = [f"{record.problem.name} {record.configuration.label} …" for record in running]
         return Group(table, *map(Text, names), self._progress)

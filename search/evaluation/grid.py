@@ -8,17 +8,17 @@ from pathlib import Path
 
 from epigym.errors import UsageError
 from epigym.io.files import write_rows
-from search.evaluation.cell import COLUMNS, Cell
+from search.evaluation.record import COLUMNS, Record
 from search.evaluation.suites import Problem
 from search.planning.configuration import Choice, Configuration
 from search.planning.options import SearchOptions
 
 
-def cells_of(
+def records_of(
     problems: Sequence[Problem],
     configurations: Sequence[Configuration],
     options: SearchOptions,
-) -> list[Cell]:
+) -> list[Record]:
     """Every configuration on every problem, as problems, files and program are now.
 
     Raises:
@@ -26,7 +26,7 @@ def cells_of(
     """
     contents = {problem: problem.digest() for problem in problems}
     return [
-        Cell(problem, configuration, options).keyed(content)
+        Record(problem, configuration, options).keyed(content)
         for problem, content in contents.items()
         for configuration in configurations
     ]
@@ -49,6 +49,6 @@ def configurations_of(agents: Sequence[Choice], heuristics: Sequence[Choice]) ->
     return list(found.values())
 
 
-def write_table(folder: Path, cells: Iterable[Cell]) -> None:
-    """Derive `results.csv` from what is kept: a row for every cell, in the order of the cells."""
-    write_rows(folder / "results.csv", COLUMNS, (cell.row(folder) for cell in cells))
+def write_table(folder: Path, records: Iterable[Record]) -> None:
+    """Derive `results.csv` from what is kept: a row for every record, in the order of the records."""
+    write_rows(folder / "results.csv", COLUMNS, (record.row(folder) for record in records))

@@ -1,4 +1,4 @@
-"""Running the cells of an evaluation that are still to be computed."""
+"""Running the records of an evaluation that are still to be computed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from rich.console import Console
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.batch import Batch
 from search.evaluation.board import Board
-from search.evaluation.cell import Cell
 from search.evaluation.cluster import array
 from search.evaluation.cluster.clusters import Local, Slurm
 from search.evaluation.grid import write_table
+from search.evaluation.record import Record
 from search.heuristics.gnn import Gnn, require_checkpoint
 
 logger = logging.getLogger("search.evaluate")
@@ -32,24 +32,24 @@ def evaluate(batch: Batch, *, cluster: Local | Slurm | None, retry: bool) -> lis
         retry: whether to compute again what ended with an error.
 
     Returns:
-        The outcomes in the order of the cells, those that were there before included; fewer than there are cells when
-        array tasks were lost.
+        The outcomes in the order of the records, cached ones included; fewer than there are records when array tasks
+        were lost.
 
     Raises:
         MissingError: when the regressor of a search is missing.
         EpigymError: when array tasks cannot be submitted.
         KeyboardInterrupt: when it was interrupted; the message says what is kept and how to go on.
     """
-    cells, folder = batch.cells, batch.folder
-    known = {number: result for number, cell in enumerate(cells) if (result := cell.read(folder)) is not None}
+    records, folder = batch.records, batch.folder
+    known = {number: result for number, record in enumerate(records) if (result := record.read(folder)) is not None}
     again = [number for number, result in known.items() if retry and result.status is SearchStatus.ERROR]
-    _require_checkpoints(cell for number, cell in enumerate(cells) if number not in known or number in again)
+    _require_checkpoints(record for number, record in enumerate(records) if number not in known or number in again)
     for number in again:
-        cells[number].forget(folder)
+        records[number].forget(folder)
         del known[number]
-    logger.info("%d cells, %d of them finished before: %s", len(cells), len(known), folder)
-    board = Board(Console(), cells, known)
-    missing = [number for number in range(len(cells)) if number not in known]
+    logger.info("%d records, %d of them finished before: %s", len(records), len(known), folder)
+    board = Board(Console(), records, known)
+    missing = [number for number in range(len(records)) if number not in known]
     running = batch.run(board.watch(missing)) if cluster is None else array.compute(batch, missing, cluster)
     try:
         with board, closing(running) as results:
@@ -62,15 +62,15 @@ def evaluate(batch: Batch, *, cluster: Local | Slurm | None, retry: bool) -> lis
             f"or see it with `python -m search.report {folder}`"
         ) from None
     finally:
-        write_table(folder, cells)
+        write_table(folder, records)
     return [known[number] for number in sorted(known)]
 
 
-def _require_checkpoints(cells: Iterable[Cell]) -> None:
+def _require_checkpoints(records: Iterable[Record]) -> None:
     needed = {
-        (heuristic["checkpoint"], None if cell.problem.is_file else cell.problem.domain): None
-        for cell in cells
-        if (heuristic := cell.configuration.heuristic) and heuristic.get("name") == Gnn.name
+        (heuristic["checkpoint"], None if record.problem.is_file else record.problem.domain): None
+        for record in records
+        if (heuristic := record.configuration.heuristic) and heuristic.get("name") == Gnn.name
     }
     for checkpoint, domain in needed:
         require_checkpoint(checkpoint, domain)

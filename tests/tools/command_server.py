@@ -1,7 +1,7 @@
 """Runs commands in processes forked from one that has imported what takes long (`tests.tools.command_server`).
 
 Requests come as lines of JSON on standard input (module, arguments, environment, folder, log, and the stride with which
-cells of an evaluation are taken); the answer to each is a line with the exit code.
+records of an evaluation are taken); the answer to each is a line with the exit code.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def execute(request: dict[str, Any]) -> int:
     os.dup2(output, 2)
     if not OWN_PROCESSES.isdisjoint(request["arguments"]):
         os.execv(sys.executable, [sys.executable, "-m", request["module"], *request["arguments"]])
-    whole_grid = evaluate.cells
-    evaluate.cells = lambda settings: whole_grid(settings)[:: request["stride"]]
+    whole_grid = evaluate.records
+    evaluate.records = lambda settings: whole_grid(settings)[:: request["stride"]]
     sys.argv[1:] = request["arguments"]
     sys.path.insert(0, request["folder"])
     try:

@@ -39,7 +39,7 @@ from learn.rollouts import Rollouts, rollouts
 from learn.train import Train, train
 from learn.training import fitting  # noqa: F401 - the same
 from search.evaluate import Evaluate, evaluate
-from search.evaluation.cell import MEASURED
+from search.evaluation.record import MEASURED
 from tests.helpers.commands import compose
 from tests.helpers.runs import SEARCHED
 

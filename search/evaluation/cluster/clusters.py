@@ -62,7 +62,7 @@ class Slurm:
     poll_seconds: ClassVar[float] = 30.0  # as rarely as submitit asks SLURM
 
     workers: int = field(metadata={"minimum": 1})
-    cells: int = field(metadata={"minimum": 1})
+    records: int = field(metadata={"minimum": 1})
     tasks: int = field(metadata={"minimum": 1})
     partition: str | None
     account: str | None
@@ -74,7 +74,7 @@ class Slurm:
 
     def batches(self, ordered: Sequence[T]) -> list[list[T]]:
         """Small batches; those that run at a time start with what comes first."""
-        size = max(self.cells, ceil(len(ordered) / self.tasks))
+        size = max(self.records, ceil(len(ordered) / self.tasks))
         wave = size * self.workers
         waves = [ordered[start : start + wave] for start in range(0, len(ordered), wave)]
         return [batch for wave in waves for batch in _dealt(wave, ceil(len(wave) / size))]
@@ -84,7 +84,7 @@ class Slurm:
 
         Raises:
             MissingError: when this machine cannot submit.
-            UsageError: when the time is too short for a cell.
+            UsageError: when the time is too short for a record.
         """
         from submitit import SlurmExecutor
 
@@ -93,13 +93,13 @@ class Slurm:
         longest = max(batch.wall_limit for batch in batches) + _SPARE_SECONDS
         if self.timeout_min is not None and 60 * self.timeout_min < longest:
             raise UsageError(
-                f"cluster.timeout_min={self.timeout_min} is too short for a cell, which may take time_limit + grace: "
+                f"cluster.timeout_min={self.timeout_min} is too short for a record, which may take time_limit + grace: "
                 f"give at least {ceil(longest / 60)}"
             )
         processors = self.cpus_per_task or max(batch.processors for batch in batches)
         memory = max(batch.parallel * batch.memory_limit for batch in batches) + _SPARE_BYTES
-        # Every time that a task runs out of its time it has finished a cell at least.
-        executor = SlurmExecutor(folder, max_num_timeout=max(len(batch.cells) for batch in batches))
+        # Every time that a task runs out of its time it has finished a record at least.
+        executor = SlurmExecutor(folder, max_num_timeout=max(len(batch.records) for batch in batches))
         executor.update_parameters(
             job_name=self.name,
             partition=self.partition,

@@ -34,7 +34,7 @@ from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
-from search.evaluation.cell import search_from
+from search.evaluation.record import search_from
 from search.planning.configuration import Choice, Configuration
 from search.planning.options import SearchOptions
 from search.planning.single_search import complete_result, make_blank_result

@@ -32,8 +32,8 @@ from search.evaluation.batch import Batch
 from search.evaluation.cluster import array
 from search.evaluation.cluster.clusters import Local, Slurm
 from search.processes.supervisor import Job, JobResult
-from tests.helpers.cells import batch_of, cell_of, read_outcomes
 from tests.helpers.commands import compose
+from tests.helpers.records import batch_of, read_outcomes, record_of
 from tests.helpers.tasks import COIN
 
 LIMITS = Limits(None, 60.0, 1 << 30)
@@ -47,20 +47,20 @@ def slurm(*overrides: str) -> Slurm:
 
 @pytest.fixture
 def batch(coin: str, tmp_path: Path) -> Batch:
-    """Five cells of one problem."""
-    cells = [cell_of(coin, {"name": "bfs", "label": f"bfs_{number}"}, limits=LIMITS) for number in range(5)]
-    return batch_of(cells, tmp_path / "run")
+    """Five records of one problem."""
+    records = [record_of(coin, {"name": "bfs", "label": f"bfs_{number}"}, limits=LIMITS) for number in range(5)]
+    return batch_of(records, tmp_path / "run")
 
 
 SLURM = slurm()
 
 
 @given(st.integers(1, 300), st.integers(1, 30), st.integers(1, 10), st.integers(1, 50))
-def test_an_array_is_a_partition_whose_first_tasks_start_with_the_first_cells(
+def test_an_array_is_a_partition_whose_first_tasks_start_with_the_first_records(
     count: int, workers: int, size: int, most: int
 ) -> None:
     ordered = list(range(count))
-    cluster = replace(SLURM, workers=workers, cells=size, tasks=most)
+    cluster = replace(SLURM, workers=workers, records=size, tasks=most)
     batches = cluster.batches(ordered)
     assert sorted(number for batch in batches for number in batch) == ordered
     assert len(batches) == -(-count // max(size, -(-count // most))) <= most
@@ -82,13 +82,13 @@ def test_what_took_long_before_comes_first_and_what_is_unknown_may_take_all_its_
             yield JobResult(job, None, SearchStatus.TIME_LIMIT, seconds=seconds)
 
     monkeypatch.setattr("search.evaluation.batch.supervise", supervise)
-    before = [replace(cell, key="0" * 64) for cell in batch.cells[:3]]  # of another program
-    assert len(list(replace(batch, cells=before).run(range(3)))) == 3
-    large = cell_of("grapevine/3_pl_7", limits=LIMITS)
+    before = [replace(record, key="0" * 64) for record in batch.records[:3]]  # of another program
+    assert len(list(replace(batch, records=before).run(range(3)))) == 3
+    large = record_of("grapevine/3_pl_7", limits=LIMITS)
     assert len(large.problem.contents()[0]) > len(COIN)
-    ordered = array.longest_first([*batch.cells, large], batch.folder)
+    ordered = array.longest_first([*batch.records, large], batch.folder)
     assert ordered[0] == large
-    assert [cell.configuration.label for cell in ordered[1:]] == ["bfs_2", "bfs_3", "bfs_4", "bfs_1", "bfs_0"]
+    assert [record.configuration.label for record in ordered[1:]] == ["bfs_2", "bfs_3", "bfs_4", "bfs_1", "bfs_0"]
 
 
 @pytest.fixture
@@ -115,8 +115,8 @@ def interrupt(_: float) -> None:
 
 
 def test_what_is_submitted(batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch) -> None:
-    threads = cell_of(batch.cells[0].problem, {"name": "bfs", "threads": 2}, limits=LIMITS)
-    several = replace(batch, parallel=2, cells=[*batch.cells[:4], threads])
+    threads = record_of(batch.records[0].problem, {"name": "bfs", "threads": 2}, limits=LIMITS)
+    several = replace(batch, parallel=2, records=[*batch.records[:4], threads])
     given, sbatch = [], mocked.sbatch
     monkeypatch.setattr(
         mocked, "sbatch", lambda line: given.append(os.environ.get("SLURM_MEM_PER_NODE")) or sbatch(line)
@@ -124,20 +124,20 @@ def test_what_is_submitted(batch: Batch, mocked: MockedSubprocess, monkeypatch: 
     monkeypatch.setenv("SLURM_MEM_PER_NODE", "100")  # as in a task of SLURM, whose own limits are not for these
     monkeypatch.setattr(array, "sleep", run_tasks(batch.folder, "12_0", "12_1", "12_2"))
     cluster = slurm(
-        "cluster.cells=2", "cluster.workers=2", "cluster.partition=cpu", "cluster.account=planning",
+        "cluster.records=2", "cluster.workers=2", "cluster.partition=cpu", "cluster.account=planning",
         "+cluster.additional_parameters.qos=long",
     )  # fmt: skip
     outcomes = dict(array.compute(several, range(5), cluster))
     assert given == [None]
     assert {result.status for result in outcomes.values()} == {SearchStatus.SOLVED}
-    assert outcomes == {number: cell.read(batch.folder) for number, cell in enumerate(several.cells)}
+    assert outcomes == {number: record.read(batch.folder) for number, record in enumerate(several.records)}
     script = (batch.folder / "cluster" / "12_submission.sh").read_text()
     options = dict(re.findall(r"^#SBATCH --([\w-]+)=?(.*)$", script, flags=re.MULTILINE))
     expected = {
         "array": "0-2%2",  # three tasks, two at a time
         "cpus-per-task": "4",  # two processes of two threads
         "mem": "3072M",  # two of 1 GiB, and one for those that watch them
-        "time": "6",  # minutes: one cell after the other, and five
+        "time": "6",  # minutes: one record after the other, and five
         "signal": "USR2@90",
         "requeue": "",
         "partition": "cpu",
@@ -154,7 +154,7 @@ def test_what_is_submitted(batch: Batch, mocked: MockedSubprocess, monkeypatch: 
 def test_whoever_comes_next_waits_for_what_runs_and_submits_the_rest(
     batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    cluster = slurm("cluster.cells=2")
+    cluster = slurm("cluster.records=2")
     monkeypatch.setattr(array, "sleep", interrupt)
     with pytest.raises(KeyboardInterrupt):
         dict(array.compute(batch, range(5), cluster))
@@ -163,7 +163,7 @@ def test_whoever_comes_next_waits_for_what_runs_and_submits_the_rest(
     mocked.job_sacct["12"] = "JobID|State\n12_0|COMPLETED\n12_1|FAILED\n12_2|RUNNING"
     SlurmJob.watcher.clear()
     monkeypatch.setattr(array, "sleep", run_tasks(batch.folder, "12_2", "13"))
-    missing = [number for number, cell in enumerate(batch.cells) if cell.read(batch.folder) is None]
+    missing = [number for number, record in enumerate(batch.records) if record.read(batch.folder) is None]
     assert len(missing) == 3
     assert sorted(number for number, _ in array.compute(batch, missing, cluster)) == missing
     again = DelayedSubmission.load(batch.folder / "cluster" / "13_submitted.pkl").function
@@ -180,19 +180,19 @@ def test_lost_tasks_are_named_with_their_logs_and_no_success(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(array, "sleep", lambda _: mocked.set_job_state("12", "CANCELLED", array=2))
-    chosen = ("agents=[bfs,dfs,hfs]", "cluster=slurm", "cluster.cells=2", f"folder={tmp_path}")
+    chosen = ("agents=[bfs,dfs,hfs]", "cluster=slurm", "cluster.records=2", f"folder={tmp_path}")
     assert evaluate.evaluate(compose(Evaluate, "evaluate", f"problems={coin}", *chosen)) is ExitCode.FAILURE
     assert [record.message for record in caplog.records if record.levelno == logging.ERROR] == [
         f"array task 12_0 ended without 2 outcomes, see {tmp_path}/cluster/12_0_0_log.err",
         f"array task 12_1 ended without 1 outcomes, see {tmp_path}/cluster/12_1_0_log.err",
-        "3 cells have no outcome: start the command again to go on",
+        "3 records have no outcome: start the command again to go on",
     ]
 
 
 def test_a_damaged_list_of_tasks_submits_what_is_missing_again(batch: Batch, caplog: pytest.LogCaptureFixture) -> None:
     listed = batch.folder / "cluster" / "tasks.json"
     listed.parent.mkdir(parents=True)
-    listed.write_text('{"17": ["cells/x.json"]}')
+    listed.write_text('{"17": ["records/x.json"]}')
     assert sorted(dict(array.compute(batch, range(5), Local(workers=2)))) == list(range(5))
     [message] = caplog.messages
     assert message.endswith("what it said to run is submitted again, what was there is kept as tasks.json.damaged")
@@ -214,7 +214,7 @@ def test_a_task_that_slurm_does_not_know_is_not_waited_for(
 def test_what_cannot_be_submitted_is_said(
     batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(UsageError, match=r"^cluster.timeout_min=5 is too short for a cell, .*: give at least 6$"):
+    with pytest.raises(UsageError, match=r"^cluster.timeout_min=5 is too short for a record, .*: give at least 6$"):
         list(array.compute(batch, range(5), slurm("cluster.timeout_min=5")))
 
     def refuse(_: Sequence[str]) -> str:
@@ -244,13 +244,13 @@ class Waits(BreadthFirst):
 
 @pytest.fixture
 def waiting(coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Batch:
-    """A cell that ends at once, and one that does not end when it is started for the first time."""
+    """A record that ends at once, and one that does not end when it is started for the first time."""
     (tmp_path / "foreign_waiting.py").write_text(WAITS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    cells = [cell_of(coin, agent, limits=LIMITS) for agent in ("bfs", {"_target_": "foreign_waiting.Waits"})]
-    return batch_of(cells, tmp_path / "run", parallel=2)
+    records = [record_of(coin, agent, limits=LIMITS) for agent in ("bfs", {"_target_": "foreign_waiting.Waits"})]
+    return batch_of(records, tmp_path / "run", parallel=2)
 
 
 def wait_until_started(batch: Batch) -> None:
@@ -258,14 +258,14 @@ def wait_until_started(batch: Batch) -> None:
         assert processes(batch.folder, "submitit.core._submit")
 
 
-def test_a_preempted_task_starts_anew_and_its_cells_have_no_outcome_before(waiting: Batch) -> None:
-    """A scheduler signals every process of a task: only the task itself heeds that, else its cells were errors."""
+def test_a_preempted_task_starts_anew_and_its_records_have_no_outcome_before(waiting: Batch) -> None:
+    """A scheduler signals every process of a task: only the task itself heeds that, else its records were errors."""
     outcomes = array.compute(waiting, range(2), Local(workers=1))
     number, first = next(outcomes)
     wait_until_started(waiting)
     [task] = processes(waiting.folder, "submitit.core._submit")
     everybody = [task, *task.children(recursive=True)]
-    assert len(everybody) >= 3  # the server of the processes, and a cell
+    assert len(everybody) >= 3  # the server of the processes, and a record
     for sent in (signal.SIGTERM, signal.SIGUSR2):
         for process in everybody:
             with suppress(psutil.NoSuchProcess):
@@ -284,7 +284,7 @@ def test_whoever_leaves_ends_the_processes_of_this_machine(waiting: Batch) -> No
         wait_until_started(waiting)
         mine = processes(waiting.folder)
         everybody = {process for one in mine for process in (one, *one.children(recursive=True))}
-        assert len(everybody) >= 4  # a controller, its task, the server of the processes, and a cell
+        assert len(everybody) >= 4  # a controller, its task, the server of the processes, and a record
     _, alive = psutil.wait_procs(everybody, timeout=30)
     assert alive == []
 
@@ -315,34 +315,34 @@ def start(folder: Path, name: str, labels: int, cluster: str) -> subprocess.Pope
 def test_a_table_does_not_depend_on_who_was_killed(coin: str, tmp_path: Path, pytestconfig: pytest.Config) -> None:
     """Workers and the one that submits them are killed in turn at random moments, and it is started until all is done.
 
-    `pytest --full -s tests/search/evaluation/test_clusters.py -k killed` does it with 200 cells.
+    `pytest --full -s tests/search/evaluation/test_clusters.py -k killed` does it with 200 records.
     """
-    cells, most = (200, 20) if pytestconfig.getoption("full") else (40, 6)
-    labels = cells // len(PROBLEMS)
+    records, most = (200, 20) if pytestconfig.getoption("full") else (40, 6)
+    labels = records // len(PROBLEMS)
     whole = start(tmp_path, "whole", labels, "cluster=none parallel=2")
     assert whole.wait() == 0
     dice, folder = random.Random(0), tmp_path / "killed"
-    kills, starts, moment = 0, 0, dice.randint(1, cells // most)  # outcomes that are there when somebody is killed
+    kills, starts, moment = 0, 0, dice.randint(1, records // most)  # outcomes that are there when somebody is killed
     while True:
         submitter = start(tmp_path, "killed", labels, "cluster=local cluster.workers=4")
         starts += 1
         while submitter.poll() is None:
             with suppress(subprocess.TimeoutExpired):
                 submitter.wait(0.05)
-            if len(list(folder.glob("cells/**/*.json"))) >= moment and kills < most:
+            if len(list(folder.glob("records/**/*.json"))) >= moment and kills < most:
                 workers = processes(folder)
                 with suppress(psutil.NoSuchProcess):
                     (dice.choice(workers) if workers and kills % 2 else submitter).kill()
                 kills += 1
-                moment += dice.randint(1, cells // most)
+                moment += dice.randint(1, records // most)
         if submitter.returncode == 0:
             break
         assert submitter.returncode in (-signal.SIGKILL, ExitCode.FAILURE), (tmp_path / "killed.log").read_text()
     for process in processes(folder):  # tasks whose controller was killed
         with suppress(psutil.NoSuchProcess):
             process.kill()
-    print(f"{cells} cells, {kills} kills, {starts} starts")
+    print(f"{records} records, {kills} kills, {starts} starts")
     assert kills >= 2
     assert starts >= 2
-    assert len(read_outcomes(folder)) == cells
+    assert len(read_outcomes(folder)) == records
     assert read_outcomes(folder) == read_outcomes(tmp_path / "whole")

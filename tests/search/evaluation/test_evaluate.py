@@ -1,4 +1,4 @@
-"""The runner: the grid, the cells it keeps, and going on after it was killed."""
+"""The runner: the grid, the records it keeps, and going on after it was killed."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from search.agents import best_first
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluate import Evaluate
 from search.evaluation import batch, fingerprint, running
-from search.evaluation import cell as cell_module
+from search.evaluation import record as record_module
 from search.evaluation.board import Board
-from search.evaluation.cell import Cell
 from search.evaluation.grid import configurations_of, write_table
+from search.evaluation.record import Record
 from search.evaluation.suites import Problem
 from search.heuristics import gnn, learned
 from search.planning import planner
 from search.processes.supervisor import Job, JobResult
-from tests.helpers.cells import LIMITS, batch_of, cell_of, read_outcomes, read_table
 from tests.helpers.commands import compose
 from tests.helpers.epddl_problem import PLANS, PROBLEM, write_problem
+from tests.helpers.records import LIMITS, batch_of, read_outcomes, read_table, record_of
 from tests.helpers.tasks import COIN, COUNTER, DELUDED
 
 OWN = """
@@ -63,19 +63,19 @@ class Deep(BestFirst):
 
 
 @pytest.fixture
-def cell(coin: str) -> Cell:
-    return cell_of(coin)
+def record(coin: str) -> Record:
+    return record_of(coin)
 
 
-def kept(cell: Cell, folder: Path) -> SearchResult:
-    result = cell.read(folder)
+def kept(record: Record, folder: Path) -> SearchResult:
+    result = record.read(folder)
     assert result is not None
     return result
 
 
-def evaluate_all(cells: Sequence[Cell], folder: Path) -> list[tuple[str, str]]:
+def evaluate_all(records: Sequence[Record], folder: Path) -> list[tuple[str, str]]:
     """Configuration and status of each row of the table that an evaluation in this process writes."""
-    running.evaluate(batch_of(cells, folder), cluster=None, retry=False)
+    running.evaluate(batch_of(records, folder), cluster=None, retry=False)
     return [(row["configuration"], row["status"]) for row in read_table(folder)]
 
 
@@ -96,31 +96,31 @@ def test_labels_tell_settings_apart() -> None:
     assert found[1].make_agent().name == "wa_star"
 
 
-def test_an_outcome_is_kept_for_this_very_cell(cell: Cell, tmp_path: Path) -> None:
-    assert cell.read(tmp_path) is None
-    result = cell.search()
+def test_an_outcome_is_kept_for_this_very_record(record: Record, tmp_path: Path) -> None:
+    assert record.read(tmp_path) is None
+    result = record.search()
     assert result.status is SearchStatus.SOLVED
-    cell.write(tmp_path, result)
-    assert cell.read(tmp_path) == result
-    assert cell.key.startswith(cell.file(tmp_path).suffixes[0].removeprefix("."))
-    data = json.loads(cell.file(tmp_path).read_text())
-    assert (data["key"], data["host"]) == (cell.key, platform.node())
-    assert replace(cell, key=cell.key[:8] + "0" * 56).read(tmp_path) is None  # the file's own key decides
+    record.write(tmp_path, result)
+    assert record.read(tmp_path) == result
+    assert record.key.startswith(record.file(tmp_path).suffixes[0].removeprefix("."))
+    data = json.loads(record.file(tmp_path).read_text())
+    assert (data["key"], data["host"]) == (record.key, platform.node())
+    assert replace(record, key=record.key[:8] + "0" * 56).read(tmp_path) is None  # the file's own key decides
 
 
-def test_cells_of_another_key_are_kept_beside_and_counted(coin: str, tmp_path: Path) -> None:
+def test_records_of_another_key_are_kept_beside_and_counted(coin: str, tmp_path: Path) -> None:
     made, folder = [], tmp_path / "run"
     labelled = {"name": "bfs", "label": "bfs.00000000"}  # whose files look alike
     for text, limits in ((COIN, LIMITS), (COUNTER, LIMITS), (COUNTER, replace(LIMITS, time_limit=61.0))):
         Path(coin).write_text(text)
-        cell = cell_of(coin, limits=limits)
-        assert cell.read(folder) is None
-        assert cell.row(folder)["other_outcomes"] == str(len(made))
-        cell.write(folder, cell.search())
-        cell_of(coin, labelled, limits=limits).write(folder, cell.search())
-        made.append(cell)
-    assert len({cell.file(folder) for cell in made}) == 3
-    assert [kept(cell, folder).plan_length for cell in made] == [3, 4, 4]
+        record = record_of(coin, limits=limits)
+        assert record.read(folder) is None
+        assert record.row(folder)["other_outcomes"] == str(len(made))
+        record.write(folder, record.search())
+        record_of(coin, labelled, limits=limits).write(folder, record.search())
+        made.append(record)
+    assert len({record.file(folder) for record in made}) == 3
+    assert [kept(record, folder).plan_length for record in made] == [3, 4, 4]
     write_table(folder, made[2:])
     [row] = read_table(folder)
     assert (row["plan_length"], row["other_outcomes"]) == ("4", "2")
@@ -128,8 +128,8 @@ def test_cells_of_another_key_are_kept_beside_and_counted(coin: str, tmp_path: P
 
 @pytest.mark.parametrize("label", ["../../x", "a|<img src=x>", "x" * 300])
 def test_labels_stay_within_the_folder(coin: str, tmp_path: Path, label: str) -> None:
-    file = cell_of(coin, {"name": "bfs", "label": label}).file(tmp_path)
-    assert file.resolve().is_relative_to(tmp_path / "cells")
+    file = record_of(coin, {"name": "bfs", "label": label}).file(tmp_path)
+    assert file.resolve().is_relative_to(tmp_path / "records")
     assert len(file.name) < 256
     assert not set(file.name) & set("|<> ")
 
@@ -174,14 +174,14 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
     options = ({"semantics": "efp"}, {"verify": False}, {"consistent_beliefs": True}, {"anytime": True})
 
     def keys() -> dict[str, str]:
-        named = {name: cell_of(*parts) for name, parts in described.items()}
-        named |= {name: cell_of(coin, **{name: value}) for option in options for name, value in option.items()}
-        return {name: cell.key for name, cell in named.items()}
+        named = {name: record_of(*parts) for name, parts in described.items()}
+        named |= {name: record_of(coin, **{name: value}) for option in options for name, value in option.items()}
+        return {name: record.key for name, record in named.items()}
 
     first = before = keys()
     assert len(set(first.values())) == len(first)
     assert keys() == first
-    assert cell_of(coin, {"name": "bfs", "label": "other"}).key == first["file"]
+    assert record_of(coin, {"name": "bfs", "label": "other"}).key == first["file"]
 
     def changed() -> set[str]:
         nonlocal before
@@ -217,10 +217,10 @@ def test_the_program_is_the_core_and_all_that_a_search_runs() -> None:
         assert Path(module.__file__) in read
 
 
-def test_nothing_is_kept_under_a_key_that_no_longer_holds(cell: Cell, coin: str) -> None:
+def test_nothing_is_kept_under_a_key_that_no_longer_holds(record: Record, coin: str) -> None:
     Path(coin).write_text(COUNTER)
     with pytest.raises(EpigymError, match="has changed since the start: start again"):
-        cell.search()
+        record.search()
 
 
 @pytest.fixture
@@ -231,16 +231,16 @@ def epddl_problem(tmp_path: Path) -> Problem:
 
 
 @pytest.mark.filterwarnings("error::epigym.errors.ProblemWarning")
-def test_a_cell_of_epddl_files(epddl_problem: Problem, tmp_path: Path) -> None:
+def test_a_record_of_epddl_files(epddl_problem: Problem, tmp_path: Path) -> None:
     with pytest.raises(ProblemWarning, match=":equality"):
         load_problem(epddl_problem.source, epddl_problem.reading)
-    cell = cell_of(epddl_problem)
-    result = cell.search()
+    record = record_of(epddl_problem)
+    result = record.search()
     assert (result.status, list(result.plan or ())) == (SearchStatus.SOLVED, PLANS[0])
-    cell.write(tmp_path, result)
+    record.write(tmp_path, result)
     compatible = replace(epddl_problem, reading=replace(epddl_problem.reading, plank_compat=True))
-    assert cell_of(compatible).read(tmp_path) is None
-    row = cell.row(tmp_path)
+    assert record_of(compatible).read(tmp_path) is None
+    row = record.row(tmp_path)
     assert (row["domain"], row["problem"]) == ("easy/coin", "easy/coin/coin-1")
     assert (row["actions"], row["fluents"], row["initial_worlds"]) == ("6", "2", "2")
     assert float(row["load_seconds"]) > 0
@@ -249,19 +249,19 @@ def test_a_cell_of_epddl_files(epddl_problem: Problem, tmp_path: Path) -> None:
 def test_reading_and_grounding_count_within_the_limits(
     epddl_problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cells = [cell_of(epddl_problem), cell_of(epddl_problem, limits=replace(LIMITS, memory_limit=2**20))]
+    records = [record_of(epddl_problem), record_of(epddl_problem, limits=replace(LIMITS, memory_limit=2**20))]
     times = iter([100.0, 170.0])
-    monkeypatch.setattr(cell_module, "perf_counter", lambda: next(times))
-    cells[0].write(tmp_path, cells[0].search())
-    row = cells[0].row(tmp_path)
+    monkeypatch.setattr(record_module, "perf_counter", lambda: next(times))
+    records[0].write(tmp_path, records[0].search())
+    row = records[0].row(tmp_path)
     assert (row["status"], row["load_seconds"], row["actions"]) == ("time_limit", "70.000000", "6")
     monkeypatch.undo()
-    assert cells[1].search().status is SearchStatus.MEMORY_LIMIT
+    assert records[1].search().status is SearchStatus.MEMORY_LIMIT
 
 
 @pytest.fixture
 def endings(monkeypatch: pytest.MonkeyPatch) -> list[JobResult]:
-    """How the processes of the next cells end, in place of any process."""
+    """How the processes of the next records end, in place of any process."""
     expected: list[JobResult] = []
     monkeypatch.setattr(batch, "supervise", lambda jobs, **_: (replace(expected.pop(0), job=job) for job in jobs))
     return expected
@@ -271,17 +271,17 @@ def ending(value: SearchResult | None, failure: SearchStatus | None = None, peak
     return JobResult(Job(0, int, ()), value, failure, "it failed", "Traceback …", 3.5, peak, 2.5)
 
 
-def test_costs_are_those_of_all_processes(cell: Cell, tmp_path: Path, endings: list[JobResult]) -> None:
-    result = cell.search()
-    cell.write(tmp_path / "inside", result)
-    inside = int(cell.row(tmp_path / "inside")["peak_bytes"])
+def test_costs_are_those_of_all_processes(record: Record, tmp_path: Path, endings: list[JobResult]) -> None:
+    result = record.search()
+    record.write(tmp_path / "inside", result)
+    inside = int(record.row(tmp_path / "inside")["peak_bytes"])
     for number, (outside, peak) in enumerate(((inside * 3, inside * 3), (1, inside))):
         endings.append(ending(result, peak=outside))
-        evaluate_all([cell], tmp_path / str(number))
+        evaluate_all([record], tmp_path / str(number))
         [row] = read_table(tmp_path / str(number))
         assert (row["status"], row["peak_bytes"], row["cpu_seconds"]) == ("solved", str(peak), "2.500000")
         assert (row["host"], bool(row["processor"])) == (platform.node(), True)
-        assert tmp_path / str(number) / row["file"] == cell.file(tmp_path / str(number))
+        assert tmp_path / str(number) / row["file"] == record.file(tmp_path / str(number))
 
 
 @pytest.mark.parametrize("failure", [SearchStatus.ERROR, SearchStatus.TIME_LIMIT, SearchStatus.MEMORY_LIMIT])
@@ -289,8 +289,8 @@ def test_a_process_that_fails_is_a_row(
     coin: str, tmp_path: Path, failure: SearchStatus, endings: list[JobResult]
 ) -> None:
     endings += [ending(None, failure)] * 2
-    labelled = cell_of(coin, {"name": "hfs", "label": "greedy"}, "l_pg", consistent_beliefs=True)
-    assert evaluate_all([labelled, cell_of(coin)], tmp_path) == [("greedy/l_pg", failure), ("bfs", failure)]
+    labelled = record_of(coin, {"name": "hfs", "label": "greedy"}, "l_pg", consistent_beliefs=True)
+    assert evaluate_all([labelled, record_of(coin)], tmp_path) == [("greedy/l_pg", failure), ("bfs", failure)]
     [row, other] = read_table(tmp_path)
     assert (row["message"], row["search_seconds"], row["peak_bytes"]) == ("it failed", "3.500000", str(1 << 20))
     assert (row["plan_length"], row["expanded"]) == ("", "")
@@ -299,36 +299,38 @@ def test_a_process_that_fails_is_a_row(
     assert (result.label, result.consistent_beliefs) == ("greedy/l_pg", True)
 
 
-def test_a_cell_with_consistent_beliefs_has_an_outcome_and_a_row_of_its_own(coin: str, tmp_path: Path) -> None:
+def test_a_record_with_consistent_beliefs_has_an_outcome_and_a_row_of_its_own(coin: str, tmp_path: Path) -> None:
     Path(coin).write_text(DELUDED)
     rows = []
     for value in ("false", "true"):
         settings = compose(Evaluate, "evaluate", f"problems={coin}", "agents=bfs", f"consistent_beliefs={value}")
-        [cell] = evaluate.cells(settings)
-        cell.write(tmp_path, cell.search())
-        rows.append(cell.row(tmp_path))
-        assert kept(cell, tmp_path).consistent_beliefs == (value == "true")
+        [record] = evaluate.records(settings)
+        record.write(tmp_path, record.search())
+        rows.append(record.row(tmp_path))
+        assert kept(record, tmp_path).consistent_beliefs == (value == "true")
     assert [(row["consistent_beliefs"], row["status"]) for row in rows] == [("false", "solved"), ("true", "unsolvable")]
 
 
-def test_a_plan_that_is_not_valid_is_never_solved(cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_that_is_not_valid_is_never_solved(
+    record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     verdict = Validation(valid=False, step=2, reason="step 2: no", inconsistent_agents=())
     monkeypatch.setattr(planner, "validate", lambda *_, **__: verdict)
-    result = cell.search()
+    result = record.search()
     assert result.plan is not None
-    cell.write(tmp_path, replace(result, history=((5, 0.5),)))  # as after a longer one that is valid
-    row = cell.row(tmp_path)
+    record.write(tmp_path, replace(result, history=((5, 0.5),)))  # as after a longer one that is valid
+    row = record.row(tmp_path)
     assert [row[name] for name in ("status", "plan_length", "first_length", "optimal")] == ["error", "", "", ""]
     assert row["message"] == "bfs returned a plan that is not valid: step 2: no"
 
 
-def test_a_cell_goes_on_for_shorter_plans_where_it_is_asked_to(coin: str, tmp_path: Path) -> None:
-    once, anytime = (cell_of(coin, "hfs", "goal_count", anytime=anytime) for anytime in (False, True))
-    for cell, optimal in ((once, False), (anytime, True)):
-        result = cell.search()
+def test_a_record_goes_on_for_shorter_plans_where_it_is_asked_to(coin: str, tmp_path: Path) -> None:
+    once, anytime = (record_of(coin, "hfs", "goal_count", anytime=anytime) for anytime in (False, True))
+    for record, optimal in ((once, False), (anytime, True)):
+        result = record.search()
         assert (result.plan_length, result.optimal) == (3, optimal)
-        cell.write(tmp_path, replace(result, history=((5, 0.5), *result.history)))
-        row = cell.row(tmp_path)
+        record.write(tmp_path, replace(result, history=((5, 0.5), *result.history)))
+        row = record.row(tmp_path)
         assert (row["plan_length"], row["first_length"], row["optimal"]) == ("3", "5", str(optimal).lower())
         assert row["expanded"] == str(result.expanded)
     # Where it is cut, and with what counts, is a matter of the clock.
@@ -339,11 +341,11 @@ def test_a_cell_goes_on_for_shorter_plans_where_it_is_asked_to(coin: str, tmp_pa
     assert (anytime.row(tmp_path)["first_length"], anytime.row(tmp_path)["optimal"]) == ("", "")
 
 
-def test_counts_that_depend_on_the_clock_stay_out_of_the_table(cell: Cell, tmp_path: Path) -> None:
-    result = cell.search()
+def test_counts_that_depend_on_the_clock_stay_out_of_the_table(record: Record, tmp_path: Path) -> None:
+    result = record.search()
     for status, expanded in (("solved", "3"), ("expansion_limit", "3"), ("time_limit", ""), ("memory_limit", "")):
-        cell.write(tmp_path, replace(result, status=SearchStatus(status), expanded=3))
-        assert cell.row(tmp_path)["expanded"] == expanded
+        record.write(tmp_path, replace(result, status=SearchStatus(status), expanded=3))
+        assert record.row(tmp_path)["expanded"] == expanded
 
 
 def test_plans_need_not_be_reexecuted(coin: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -351,11 +353,11 @@ def test_plans_need_not_be_reexecuted(coin: str, monkeypatch: pytest.MonkeyPatch
         raise AssertionError("re-executed")
 
     monkeypatch.setattr(planner, "validate", refuse)
-    assert cell_of(coin, verify=False).search().status is SearchStatus.SOLVED
+    assert record_of(coin, verify=False).search().status is SearchStatus.SOLVED
     with pytest.raises(AssertionError, match="re-executed"):
-        cell_of(coin).search()
+        record_of(coin).search()
     with pytest.raises(UsageError, match=r"^anytime=true .*: leave out reexecute=false$"):
-        evaluate.cells(compose(Evaluate, "evaluate", "anytime=true", "reexecute=false"))
+        evaluate.records(compose(Evaluate, "evaluate", "anytime=true", "reexecute=false"))
 
 
 def test_missing_checkpoints_are_named_before_anything_is_done(
@@ -369,20 +371,20 @@ def test_missing_checkpoints_are_named_before_anything_is_done(
         ("grapevine/3_pl_2", "gnn", "'grapevine'"),
     ):
         with pytest.raises(MissingError, match=missing):
-            evaluate_all([cell_of(coin), cell_of(problem, "hfs", heuristic)], tmp_path / "run")
+            evaluate_all([record_of(coin), record_of(problem, "hfs", heuristic)], tmp_path / "run")
     assert not (tmp_path / "run").exists()
     # The domain of a file is known when it is read.
-    assert evaluate_all([cell_of(coin, "hfs", of_domain)], tmp_path / "run") == [("hfs/gnn", "error")]
+    assert evaluate_all([record_of(coin, "hfs", of_domain)], tmp_path / "run") == [("hfs/gnn", "error")]
 
 
-def test_classes_of_ones_own_work_in_the_processes_of_cells(
+def test_classes_of_ones_own_work_in_the_processes_of_records(
     coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "foreign_search.py").write_text(OWN)
     monkeypatch.syspath_prepend(str(tmp_path))
     agent = {"_target_": "foreign_search.Deep", "label": "deep"}
-    cell = cell_of(coin, agent, {"_target_": "foreign_search.Mine", "scale": 2})
-    assert evaluate_all([cell], tmp_path) == [("deep/Mine", "solved")]
+    record = record_of(coin, agent, {"_target_": "foreign_search.Mine", "scale": 2})
+    assert evaluate_all([record], tmp_path) == [("deep/Mine", "solved")]
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -405,7 +407,7 @@ def heed_ctrl_c() -> None:
 
 
 def finished(process: subprocess.Popen[str]) -> list[str]:
-    """Wait for the end of a runner; the cells that it did."""
+    """Wait for the end of a runner; the records that it did."""
     output, _ = process.communicate()
     assert process.returncode == 0, output
     return [line.partition(" - finished ")[2] for line in output.splitlines() if " - finished " in line]
@@ -432,7 +434,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_table(problems: Path) -> No
     killed.kill()
     killed.wait()
     killed.stdout.close()
-    there = {file: file.read_bytes() for file in problems.glob("killed/cells/**/*.json")}
+    there = {file: file.read_bytes() for file in problems.glob("killed/records/**/*.json")}
     assert 3 <= len(there) < 10
 
     rest = finished(start(problems, "folder=killed"))
@@ -451,11 +453,11 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_table(problems: Path) -> No
     }
     [error] = {row["message"] for row in read_table(problems / "whole") if row["problem"] == "wrong.txt"}
     assert error.startswith("wrong.txt:1:")
-    assert not list(problems.glob("*/cells/**/.*"))
+    assert not list(problems.glob("*/records/**/.*"))
 
     assert finished(start(problems, "folder=killed")) == []
     assert len(finished(start(problems, "folder=killed", "retry=true"))) == 2
-    (problems / "wrong.txt").write_text(COIN)  # another problem, and other cells
+    (problems / "wrong.txt").write_text(COIN)  # another problem, and other records
     assert len(finished(start(problems, "folder=killed"))) == 2
     corrected = [row for row in read_table(problems / "killed") if row["problem"] == "wrong.txt"]
     assert [(row["status"], row["other_outcomes"]) for row in corrected] == [("solved", "1")] * 2
@@ -470,7 +472,7 @@ def test_an_interrupted_run_says_what_is_kept_and_leaves_no_process_behind(
     next(line for line in running.stdout if " - finished " in line)
     children: list[psutil.Process] = []
     while not children:
-        with suppress(psutil.NoSuchProcess):  # the process of the finished cell goes as we look
+        with suppress(psutil.NoSuchProcess):  # the process of the finished record goes as we look
             found = psutil.Process(running.pid).children(recursive=True)
             children = found if any(child.children() for child in found) else []  # the server of the processes has one
     if number == signal.SIGINT:
@@ -491,9 +493,9 @@ def test_an_interrupted_run_says_what_is_kept_and_leaves_no_process_behind(
 
 def test_the_board_names_every_configuration_in_full(coin: str) -> None:
     labels = [f"hfs_preferred_with_some_long_name_{number}" for number in (1, 2)]
-    cells = [cell_of(coin, {"name": "bfs", "label": label}) for label in labels]
+    records = [record_of(coin, {"name": "bfs", "label": label}) for label in labels]
     console = Console(file=StringIO(), width=60)
-    with Board(console, cells, {}):
+    with Board(console, records, {}):
         pass
     lines = console.file.getvalue().splitlines()
     assert max(map(len, lines)) <= 60
@@ -525,7 +527,7 @@ def test_limits_of_the_command_are_those_of_the_processes(coin: str, tmp_path: P
         chosen = ("agents=[bfs]", f"problems=[{problem}]", f"folder={tmp_path / status}", limit)
         assert evaluate.evaluate(compose(Evaluate, "evaluate", *chosen)) is ExitCode.SUCCESS
         assert [row["status"] for row in read_table(tmp_path / status)] == [status]
-    [file] = (tmp_path / "memory_limit/cells/grapevine/5_pl_6").iterdir()
+    [file] = (tmp_path / "memory_limit/records/grapevine/5_pl_6").iterdir()
     assert '"memory_limit": 31457280' in file.read_text()
 
 

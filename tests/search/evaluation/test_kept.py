@@ -9,13 +9,13 @@ import pytest
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.batch import Batch
 from search.evaluation.running import evaluate
-from tests.helpers.cells import batch_of, cell_of
+from tests.helpers.records import batch_of, record_of
 
 
 @pytest.fixture
 def batch(coin: str, tmp_path: Path) -> Batch:
-    """Two cells."""
-    return batch_of([cell_of(coin), cell_of(coin, "dfs")], tmp_path / "run", parallel=2)
+    """Two records."""
+    return batch_of([record_of(coin), record_of(coin, "dfs")], tmp_path / "run", parallel=2)
 
 
 @pytest.fixture
@@ -28,10 +28,10 @@ def test_every_flipped_bit_is_noticed(
     batch: Batch, caplog: pytest.LogCaptureFixture, pytestconfig: pytest.Config
 ) -> None:
     """Or changes nothing, such as a blank between values. A hundredth of the bits; `--full` flips all of them."""
-    cell, folder = batch.cells[0], batch.folder
+    record, folder = batch.records[0], batch.folder
     result = SearchResult(SearchStatus.SOLVED, "bfs", "coin", ("peek_a", "läuft"), 7)
-    cell.write(folder, result)
-    file = cell.file(folder)
+    record.write(folder, result)
+    file = record.file(folder)
     content = file.read_bytes()
     stride = 1 if pytestconfig.getoption("full") else 101  # a prime: all eight bits of bytes
     for bit in range(0, 8 * len(content), stride):
@@ -39,7 +39,7 @@ def test_every_flipped_bit_is_noticed(
         flipped = bytearray(content)
         flipped[bit // 8] ^= 1 << bit % 8
         file.write_bytes(flipped)
-        if (read := cell.read(folder)) is None:
+        if (read := record.read(folder)) is None:
             assert len(caplog.messages) == 1
             assert not file.exists()
         else:
@@ -49,30 +49,30 @@ def test_every_flipped_bit_is_noticed(
 def test_what_is_damaged_is_named_set_aside_and_computed_again(
     batch: Batch, found: list[SearchResult], caplog: pytest.LogCaptureFixture
 ) -> None:
-    hit, other = (cell.file(batch.folder) for cell in batch.cells)
+    hit, other = (record.file(batch.folder) for record in batch.records)
     content = hit.read_bytes().replace(b'"expanded": ', b'"expanded": 1')
     hit.write_bytes(content)
     untouched = other.read_bytes()
     again = evaluate(batch, cluster=None, retry=False)
     [message] = caplog.messages
     assert message.startswith(f"{hit}: ")
-    assert message.endswith(f": the cell is computed again, what was there is kept as {hit.name}.damaged")
+    assert message.endswith(f": the record is computed again, what was there is kept as {hit.name}.damaged")
     assert [(one.status, one.plan, one.expanded) for one in again] == [
         (one.status, one.plan, one.expanded) for one in found
     ]
     assert hit.with_name(f"{hit.name}.damaged").read_bytes() == content
-    assert batch.cells[0].row(batch.folder)["other_outcomes"] == "0"
+    assert batch.records[0].row(batch.folder)["other_outcomes"] == "0"
     assert other.read_bytes() == untouched
     assert evaluate(batch, cluster=None, retry=False) == again
     assert len(caplog.messages) == 1
 
 
-def test_damage_beside_a_cell_does_not_say_what_it_will_take(batch: Batch, found: list[SearchResult]) -> None:
-    cell = batch.cells[0]
-    file = cell.file(batch.folder)
-    took = cell.expected_seconds(batch.folder)
-    beside = file.with_name(file.name.replace(cell.key[:8], "0" * 8))
+def test_damage_beside_a_record_does_not_say_what_it_will_take(batch: Batch, found: list[SearchResult]) -> None:
+    record = batch.records[0]
+    file = record.file(batch.folder)
+    took = record.expected_seconds(batch.folder)
+    beside = file.with_name(file.name.replace(record.key[:8], "0" * 8))
     file.replace(beside)
-    assert 0 < cell.expected_seconds(batch.folder) < 60
+    assert 0 < record.expected_seconds(batch.folder) < 60
     beside.write_bytes(beside.read_bytes()[:-20])
-    assert took == cell.expected_seconds(batch.folder) == 60
+    assert took == record.expected_seconds(batch.folder) == 60

@@ -18,8 +18,8 @@ from epigym.space.space import StateSpace
 from search.agents import AGENTS
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
-from search.evaluate import Evaluate, cells
-from search.evaluation.cell import Cell
+from search.evaluate import Evaluate, records
+from search.evaluation.record import Record
 from search.heuristics import HEURISTICS
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
@@ -33,8 +33,8 @@ from tests.helpers.tasks import coin
 CONF = ROOT / "conf"
 
 
-def grid(*overrides: str) -> list[Cell]:
-    return cells(compose(Evaluate, "evaluate", *overrides))
+def grid(*overrides: str) -> list[Record]:
+    return records(compose(Evaluate, "evaluate", *overrides))
 
 
 def options(group: str) -> set[str]:
@@ -87,10 +87,10 @@ HEFP = ("gnn", "goal_count", "c_pg", "l_pg", "s_pg")
 )
 def test_experiments_are_the_grids_of_the_paper(experiment: str, configurations: list[str], problems: int) -> None:
     found = grid(f"experiment={experiment}")
-    assert list(dict.fromkeys(cell.configuration.label for cell in found)) == configurations
-    assert len({cell.problem.name for cell in found}) == problems
+    assert list(dict.fromkeys(record.configuration.label for record in found)) == configurations
+    assert len({record.problem.name for record in found}) == problems
     assert len(found) == problems * len(configurations)
-    assert {cell.options.limits.time_limit for cell in found} == {600}
+    assert {record.options.limits.time_limit for record in found} == {600}
 
 
 @pytest.mark.reference
@@ -99,18 +99,18 @@ def test_the_competition_is_planned_with_and_without_what_is_learned(monkeypatch
     found = grid("experiment=competition")
     assert len(found) == 3 * 100
     labels = ["bfs", "interleaved", "interleaved_unlearned"]
-    assert list(dict.fromkeys(cell.configuration.label for cell in found)) == labels
-    components = {cell.configuration.label: str(cell.configuration.agent.get("components")) for cell in found}
+    assert list(dict.fromkeys(record.configuration.label for record in found)) == labels
+    components = {record.configuration.label: str(record.configuration.agent.get("components")) for record in found}
     learned = "{'name': 'learned', 'least_known': 0.15}"
     assert components["interleaved"].replace(learned, "'h_ff'") == components["interleaved_unlearned"]
-    assert {(cell.options.limits.time_limit, cell.options.limits.memory_limit) for cell in found} == {(60, 2**33)}
-    assert not any("gnn" in str(cell.configuration) for cell in found)
+    assert {(record.options.limits.time_limit, record.options.limits.memory_limit) for record in found} == {(60, 2**33)}
+    assert not any("gnn" in str(record.configuration) for record in found)
     toolkit = grid("experiment=competition", "suite=epddl", "time_limit=600")
-    assert (len(toolkit), {cell.options.limits.time_limit for cell in toolkit}) == (3 * 19, {600})
+    assert (len(toolkit), {record.options.limits.time_limit for record in toolkit}) == (3 * 19, {600})
 
 
 def test_the_ablation_has_a_model_for_every_recipe_of_linear_models() -> None:
-    found = {cell.configuration.label: cell.configuration.heuristic for cell in grid("experiment=ablation")}
+    found = {record.configuration.label: record.configuration.heuristic for record in grid("experiment=ablation")}
     recipes = {name for name in options("recipe") if name != "paper"}
     for name in recipes:
         heuristic = found[f"hfs/{name}"]
@@ -121,7 +121,7 @@ def test_the_ablation_has_a_model_for_every_recipe_of_linear_models() -> None:
 
 
 def test_every_open_list_is_left_out_once() -> None:
-    agents = [cell.configuration.agent for cell in grid("experiment=open_lists", "per_domain=1")]
+    agents = [record.configuration.agent for record in grid("experiment=open_lists", "per_domain=1")]
     name = "alternation"
     lists = {str(agent.get("label", name)): agent["lists"] for agent in agents if agent["name"] == name}
     left = {f"no_{one}": [other for other in lists[name] if other != one] for one in lists[name]}
@@ -153,11 +153,13 @@ def test_experiments_can_be_small(experiment: str, monkeypatch: pytest.MonkeyPat
         compose(Evaluate, "evaluate", f"experiment={experiment}", f"size={size}") for size in ("full", "small")
     )
     assert str(small.folder) == f"{whole.folder}_small"
-    found = cells(small)
-    assert {cell.options.limits.time_limit for cell in found} <= {10}
-    assert len(found) <= len(cells(whole))
-    domains = {cell.problem.domain for cell in found}
-    assert all(len({cell.problem.name for cell in found if cell.problem.domain == domain}) <= 2 for domain in domains)
+    found = records(small)
+    assert {record.options.limits.time_limit for record in found} <= {10}
+    assert len(found) <= len(records(whole))
+    domains = {record.problem.domain for record in found}
+    assert all(
+        len({record.problem.name for record in found if record.problem.domain == domain}) <= 2 for domain in domains
+    )
 
 
 def test_configurations_are_read_from_text_and_mappings() -> None:

@@ -22,7 +22,7 @@ from epigym.task.task import Task
 from search.agents.limits import Limits
 from search.agents.result import Costs, SearchResult, SearchStatus, TaskSize
 from search.evaluation.batch import Batch
-from search.evaluation.grid import cells_of
+from search.evaluation.grid import records_of
 from search.evaluation.suites import named_problems
 from search.exploring.searching import searched
 from search.planning import planner
@@ -64,8 +64,8 @@ def planned(configuration: Configuration, limits: Limits, folder: Path) -> Searc
 def evaluated(configuration: Configuration, limits: Limits, folder: Path) -> SearchResult:
     (folder / "coin.txt").write_text(COIN)
     problems = named_problems([str(folder / "coin.txt")], "default")
-    cells = cells_of(problems, [configuration], SearchOptions(replace(limits, memory_limit=1 << 33)))
-    [(_, result)] = Batch(cells, folder, parallel=1, wall_limit=1e6, memory_limit=1 << 33).run([0])
+    records = records_of(problems, [configuration], SearchOptions(replace(limits, memory_limit=1 << 33)))
+    [(_, result)] = Batch(records, folder, parallel=1, wall_limit=1e6, memory_limit=1 << 33).run([0])
     return result
 
 

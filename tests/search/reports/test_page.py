@@ -126,14 +126,14 @@ def test_the_page_needs_no_other_file() -> None:
 
 
 def test_what_is_kept_of_a_search_is_linked_where_it_is(tmp_path: Path) -> None:
-    kept = tmp_path / "run" / "cells" / "x #1" / "bfs.json"
+    kept = tmp_path / "run" / "records" / "x #1" / "bfs.json"
     kept.parent.mkdir(parents=True)
     kept.write_text("{}")
     found = {
         "x/1": solved("bfs", "x/1", 1, 1, file=kept),
         "x/2": solved("bfs", "x/2", 1, 1, file=tmp_path / "gone.json"),
     }
-    for folder, link in (("run", "cells/x%20%231/bfs.json"), ("report", "../run/cells/x%20%231/bfs.json")):
+    for folder, link in (("run", "records/x%20%231/bfs.json"), ("report", "../run/records/x%20%231/bfs.json")):
         assert Reader(Outcomes({"bfs": found}), tmp_path / folder).values("href") == [link]
 
 

@@ -19,7 +19,7 @@ from rich.console import Console
 from epigym.errors import EpigymError, MissingError, UsageError
 from search.agents.result import SearchStatus
 from search.evaluate import Evaluate
-from search.evaluation.cell import COLUMNS
+from search.evaluation.record import COLUMNS
 from search.evaluation.suites import problems_of
 from search.reports import figures
 from search.reports.outcomes import LeftOut, Outcome, Outcomes, read_outcomes

@@ -1,4 +1,4 @@
-"""A cell of an evaluation: one configuration on one problem, with its outcome in a file of its own."""
+"""A record of an evaluation: one configuration on one problem, with its outcome in a file of its own."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MEASURED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Record:
     """One search of an evaluation; plain data that travels between processes.
 
     Attributes:
@@ -58,8 +58,8 @@ class Cell:
     options: SearchOptions
     key: str = ""
 
-    def keyed(self, content: str) -> Cell:
-        """The cell with a key of what the outcome depends on now; `content` is the digest of the problem."""
+    def keyed(self, content: str) -> Record:
+        """The record with a key of what the outcome depends on now; `content` is the digest of the problem."""
         return replace(self, key=fingerprint(content, self.problem, self.configuration, asdict(self.options)))
 
     @property
@@ -70,21 +70,21 @@ class Cell:
     def file(self, folder: Path) -> Path:
         """Where the outcome is kept."""
         parts = self.problem.name.strip("/").replace("..", "_").split("/")
-        return folder.joinpath("cells", *parts, slug(self.configuration.label) + self._ending)
+        return folder.joinpath("records", *parts, slug(self.configuration.label) + self._ending)
 
     @property
     def _ending(self) -> str:
         return f".{self.key[:_SHOWN]}.json"
 
     def read(self, folder: Path) -> SearchResult | None:
-        """The outcome that is kept for this very cell, or None when it is still to be computed."""
+        """The outcome that is kept for this very record, or None when it is still to be computed."""
         data = self._kept(folder)
         return SearchResult.from_dict(data["result"]) if data else None
 
     def write(self, folder: Path, result: SearchResult, detail: str = "") -> None:
         """Keep an outcome that was found on this machine; `detail` is the traceback of a failure."""
         machine = {"host": platform.node(), "processor": _processor()}
-        data = {"key": self.key, "cell": asdict(self), **machine, "result": result.to_dict(), "detail": detail}
+        data = {"key": self.key, "record": asdict(self), **machine, "result": result.to_dict(), "detail": detail}
         write_checksummed(self.file(folder), data)
 
     def forget(self, folder: Path) -> None:
@@ -92,7 +92,7 @@ class Cell:
         self.file(folder).unlink(missing_ok=True)
 
     def expected_seconds(self, folder: Path) -> float:
-        """What the newest outcome took that is kept beside this cell's; without one, as long as it may take."""
+        """What the newest outcome took that is kept beside this record's; without one, as long as it may take."""
         most = float("inf") if self.time_limit is None else self.time_limit
         with suppress(OSError, ValueError, KeyError, EpigymError):  # none, gone by now, damaged or older
             newest = max(self._others(folder), key=lambda path: path.stat().st_mtime)
@@ -132,12 +132,12 @@ class Cell:
         return row
 
     def _kept(self, folder: Path) -> dict[str, Any]:
-        """The content of the file; empty when there is none, or it is damaged or another cell's."""
-        data = kept(self.file(folder), "the cell is computed again")
+        """The content of the file; empty when there is none, or it is damaged or another record's."""
+        data = kept(self.file(folder), "the record is computed again")
         return data if data.get("key") == self.key else {}
 
     def _others(self, folder: Path) -> list[Path]:
-        """The outcomes that are kept beside this cell's and whose key is another."""
+        """The outcomes that are kept beside this record's and whose key is another."""
         mine = self.file(folder)
         alike = re.compile(re.escape(mine.name.removesuffix(self._ending)) + rf"\.[0-9a-f]{{{_SHOWN}}}\.json")
         return [path for path in mine.parent.glob("*.json") if path != mine and alike.fullmatch(path.name)]

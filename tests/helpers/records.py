@@ -1,4 +1,4 @@
-"""Cells of evaluations, and the table of an evaluation, read back."""
+"""Records of evaluations, and the table of an evaluation, read back."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from search.agents.limits import Limits
 from search.evaluation.batch import Batch
-from search.evaluation.cell import MEASURED, Cell
-from search.evaluation.grid import cells_of
+from search.evaluation.grid import records_of
+from search.evaluation.record import MEASURED, Record
 from search.evaluation.suites import Problem, named_problems
 from search.planning.configuration import Choice, Configuration
 from search.planning.options import SearchOptions
@@ -18,16 +18,16 @@ from search.planning.options import SearchOptions
 LIMITS = Limits(None, 60.0, 1 << 33)  # of memory more than what other tests left in this process
 
 
-def cell_of(
+def record_of(
     problem: str | Problem, agent: Choice = "bfs", heuristic: Choice | None = None, limits: Limits = LIMITS, **more: Any
-) -> Cell:
-    """The cell of a problem as it is now."""
+) -> Record:
+    """The record of a problem as it is now."""
     found = named_problems([problem], more.pop("semantics", "default")) if isinstance(problem, str) else [problem]
-    return cells_of(found, [Configuration.of(agent, heuristic)], SearchOptions(limits, **more))[0]
+    return records_of(found, [Configuration.of(agent, heuristic)], SearchOptions(limits, **more))[0]
 
 
-def batch_of(cells: Sequence[Cell], folder: Path, parallel: int = 1, memory_limit: int = 1 << 30) -> Batch:
-    return Batch(cells, folder, parallel, wall_limit=60.0, memory_limit=memory_limit)
+def batch_of(records: Sequence[Record], folder: Path, parallel: int = 1, memory_limit: int = 1 << 30) -> Batch:
+    return Batch(records, folder, parallel, wall_limit=60.0, memory_limit=memory_limit)
 
 
 def read_table(folder: Path) -> list[dict[str, str]]:

@@ -64,7 +64,7 @@ FAULTS: Mapping[str, Fault] = {
         "beliefs about facts distinguish worlds, but beliefs about beliefs do not",
         (("contraction.cpp", "split_by_successors()) colour();",
           "split_by_successors()) { colour(); if (FAULT) break; }"),),
-        _AGREEMENT + "test_worlds_that_a_long_chain_tells_apart",
+        _AGREEMENT + "test_a_long_chain_distinguishes_worlds",
     ),
     "contraction: order": Fault(
         "rows are not in canonical order",
@@ -81,7 +81,7 @@ FAULTS: Mapping[str, Fault] = {
         "all hashes are equal, and e-states of the same length count as equal",
         (("space.cpp", "return mix(hash ^ last,", "return FAULT ? 0 : mix(hash ^ last,"),
          ("space.cpp", "std::memcmp((*this)[id]", "!FAULT * std::memcmp((*this)[id]")),
-        _AGREEMENT + "test_different_ids_are_told_apart_by_a_formula",
+        _AGREEMENT + "test_a_formula_distinguishes_different_ids",
     ),
     "applicability: conditions": Fault(
         "applicability ignores all of an action's condition except its literals",

@@ -47,7 +47,7 @@ def test_every_fault_names_an_existing_test_and_place() -> None:
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_of_the_core_is_noticed(core: Path, name: str) -> None:
+def test_each_fault_of_the_core_is_detected(core: Path, name: str) -> None:
     code, output = outcome(core, NUMBERS[name], FAULTS[name].test)
     assert (code, "failed" in output) == (1, True), output
 

@@ -42,7 +42,7 @@ def _wrong(number: int, seed: int, folder: Path) -> bool:
     return True
 
 
-def test_what_is_wrong_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_defects_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fuzz, "SECONDS", 0.2)
     outcome = fuzz.fuzz(range(10, 21), 7, tmp_path, _wrong)
     assert outcome.executions == 11
@@ -57,7 +57,7 @@ def test_what_is_wrong_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert all((tmp_path / f"{number}.txt").read_text() == f"{number} of 7" for number in found)
 
 
-def test_an_execution_can_be_had_again(tmp_path: Path) -> None:
+def test_executions_are_reproducible(tmp_path: Path) -> None:
     files = []
     for numbers in ([5, 6, 7], [7], [7]):
         for number in numbers:

@@ -203,7 +203,7 @@ FORMULAS = {
 
 
 @pytest.mark.parametrize("lists", FORMULAS.values(), ids=list(FORMULAS))
-def test_the_core_refuses_formulas_that_are_none(space: StateSpace, lists: Any) -> None:
+def test_the_core_refuses_invalid_formulas(space: StateSpace, lists: Any) -> None:
     model = pack_model(TASK.fluents, TASK.agents, TASK.initial)
     for ask in (
         lambda: _core.Query(space.core, lists, [0]),
@@ -214,7 +214,7 @@ def test_the_core_refuses_formulas_that_are_none(space: StateSpace, lists: Any) 
             ask()
 
 
-def test_the_core_refuses_numbers_of_formulas_that_there_are_not(space: StateSpace) -> None:
+def test_the_core_refuses_unknown_numbers_of_formulas(space: StateSpace) -> None:
     lists, _ = pack_formulas(TASK, [fluent("tail")])
     with pytest.raises(ValueError, match="do not fit"):
         _core.Query(space.core, lists, [1])
@@ -232,7 +232,7 @@ MODEL = pack_model(TASK.fluents, TASK.agents, TASK.initial)
     ],
     ids=repr,
 )
-def test_the_core_refuses_e_states_that_are_none(space: StateSpace, part: int, wrong: Any) -> None:
+def test_the_core_refuses_invalid_e_states(space: StateSpace, part: int, wrong: Any) -> None:
     with pytest.raises(ValueError, match="of an e-state do not fit"):
         space.core.intern((*MODEL[:part], wrong, *MODEL[part + 1 :]))
 
@@ -254,13 +254,13 @@ def test_the_core_refuses_e_states_that_are_none(space: StateSpace, part: int, w
         ("goal", [99]),
     ],
 )
-def test_the_core_refuses_tasks_that_are_none(part: str, wrong: Any) -> None:
+def test_the_core_refuses_invalid_tasks(part: str, wrong: Any) -> None:
     parts = {**pack_task(TASK), "consistent_beliefs": False}
     with pytest.raises(ValueError, match="do not fit"):
         _core.Space(**{**parts, part: wrong})
 
 
-def test_the_core_refuses_symmetries_that_are_none(space: StateSpace) -> None:
+def test_the_core_refuses_invalid_symmetries(space: StateSpace) -> None:
     with pytest.raises(ValueError, match="symmetries do not fit"):
         space.core.use_symmetries([([(0, 9)], [], [])])
 

@@ -56,7 +56,7 @@ def test_random_tasks_of_many_worlds(worlds: int, task: Task, seed: int, relatio
 @settings(max_examples=15)
 @pytest.mark.parametrize("worlds", [30, 65, 200])
 @given(st.integers(0, 2**32), st.sampled_from(["equivalences", "introspective"]))
-def test_who_sees_notices_suspects_or_misses_what_happens(worlds: int, seed: int, relations: str) -> None:
+def test_agents_with_all_kinds_of_observation(worlds: int, seed: int, relations: str) -> None:
     rng = random.Random(seed)
     task = strategies.telling_task(rng)
     initial = strategies.random_estate(rng, worlds, task.fluents, task.agents, relations)
@@ -66,7 +66,7 @@ def test_who_sees_notices_suspects_or_misses_what_happens(worlds: int, seed: int
 
 @pytest.mark.parametrize("worlds", [64, 65, 200])
 @pytest.mark.parametrize("agents", [("a",), ("a", "b")])
-def test_worlds_that_a_long_chain_tells_apart(worlds: int, agents: tuple[str, ...]) -> None:
+def test_a_long_chain_distinguishes_worlds(worlds: int, agents: tuple[str, ...]) -> None:
     """Only the last world differs, so that each round of refinement distinguishes one more world."""
     directed = tuple(frozenset({min(w + 1, worlds - 1)}) for w in range(worlds))
     even = tuple(frozenset({w, min(w ^ 1, worlds - 1)}) for w in range(worlds))
@@ -92,7 +92,7 @@ def test_interning_ignores_the_order_and_the_number_of_worlds(estate: EState, se
 
 @settings(max_examples=300)
 @given(strategies.estates(max_worlds=4), strategies.estates(max_worlds=4))
-def test_different_ids_are_told_apart_by_a_formula(left: EState, right: EState) -> None:
+def test_a_formula_distinguishes_different_ids(left: EState, right: EState) -> None:
     fluents, agents = strategies.FLUENTS, strategies.AGENTS
     goal = tuple(strategies.characteristic(estate, fluents, agents, rounds=8) for estate in (left, right))
     space = StateSpace(Task("t", fluents, agents, (), left, goal))

@@ -88,7 +88,7 @@ def test_scores_are_the_values_of_the_graphs(problem: str, width: int) -> None:
     assert len(core.score(encoder.core, ids[:0])) == len(core.forward(*encoder.graphs([]))) == 0
 
 
-def test_a_space_that_does_not_know_an_e_state_has_no_score_for_it() -> None:
+def test_unknown_ids_have_no_score() -> None:
     encoder = RelationalEncoder(StateSpace(coin()), Relational())
     core = _core.GineNetwork(random_weights(16, 1), np.zeros(65537, np.int64))
     with pytest.raises(IndexError):
@@ -130,7 +130,7 @@ def test_arrays_that_are_missing_are_named(name: str) -> None:
 
 
 @pytest.mark.parametrize("row", [-1, TYPES])
-def test_an_index_of_types_that_there_are_not_is_refused(row: int) -> None:
+def test_an_index_of_unknown_types_is_refused(row: int) -> None:
     with pytest.raises(ValueError, match=r"the array 'index' names rows that 'types\.weight' does not have"):
         _core.GineNetwork(random_weights(16, 1), np.array([0, row]))
 

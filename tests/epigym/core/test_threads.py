@@ -82,7 +82,7 @@ BOUND: dict[str, Callable[[StateSpace], Callable[[Any], tuple[Any, ...]]]] = {
 
 
 @pytest.mark.parametrize("name", BOUND)
-def test_what_threads_share_answers_as_to_one(name: str) -> None:
+def test_shared_objects_give_threads_the_results_of_one(name: str) -> None:
     space = explore_some()
     alone = BOUND[name](space)
     expected = [alone([state]) for state in range(len(space))]
@@ -101,7 +101,7 @@ def test_what_threads_share_answers_as_to_one(name: str) -> None:
                     assert np.array_equal(one, other), f"e-state {state}"
 
 
-def test_threads_that_explore_one_space_meet_the_same_e_states() -> None:
+def test_threads_that_explore_one_space_reach_the_same_e_states() -> None:
     """Each walk of a thread is also a walk of a space that one thread explores."""
     space = StateSpace(load_problem(PROBLEM))
 

@@ -55,7 +55,7 @@ def test_the_compact_layout_loses_nothing(task: Task) -> None:
 
 
 @given(tasks(max_worlds=3))
-def test_the_official_layout_loses_nothing_that_it_can_say(task: Task) -> None:
+def test_the_official_layout_loses_nothing_that_it_can_express(task: Task) -> None:
     refusal = ""
     try:
         again = write_and_read(task, compact=False)
@@ -126,7 +126,7 @@ def test_rows_that_are_wrong(rows: Any, message: str, tmp_path: Path) -> None:
         load(tmp_path / "coin.json")
 
 
-def test_an_applicability_formula_is_asked_by_doubles_that_nobody_learns_of() -> None:
+def test_copies_of_events_require_the_applicability_formula() -> None:
     p, q = fluent("p"), fluent("q")
     action = Action("act", q, (Event("e", p), Event("f")), (0,), {"x": (frozenset([0]), frozenset([0, 1]))}, ())
     plain = move_to_preconditions(action)
@@ -137,7 +137,7 @@ def test_an_applicability_formula_is_asked_by_doubles_that_nobody_learns_of() ->
     assert move_to_preconditions(asked).events == asked.events
 
 
-def test_events_of_one_name_are_told_apart() -> None:
+def test_events_of_one_name_get_different_names() -> None:
     sees = {"x": (frozenset([2]),) * 3}
     action = Action("act", TRUE, (Event("e"), Event("e'"), Event("e")), (2,), sees, (((TRUE, "x"),),))
     task = Task("t", (), ("a",), (action,), EState((frozenset(),), ((frozenset([0]),),), (0,)), ())
@@ -147,7 +147,7 @@ def test_events_of_one_name_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize("words", [[], ["format=json"], ["format=compact"]])
-def test_the_command_writes_what_every_command_reads(
+def test_the_command_writes_files_that_all_commands_read(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "task.json"

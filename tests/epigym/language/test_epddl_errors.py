@@ -330,7 +330,7 @@ def test_too_many_instances(monkeypatch: pytest.MonkeyPatch, items: str, agents:
     assert str(error) == f"d.epddl:{place} has more than 7 instances: give its parameters narrower types"
 
 
-def test_too_many_worlds_names_what_nothing_fixes() -> None:
+def test_too_many_worlds_names_unconstrained_fluents() -> None:
     predicates = "(:predicates " + " ".join(f"(x{index})" for index in range(21)) + ")"
     error = error_of(lambda: task(init="()", goal="(true)", predicates=predicates), LimitError)
     assert re.match(

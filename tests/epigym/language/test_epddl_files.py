@@ -56,7 +56,7 @@ def test_errors_in_one_file_name_its_lines() -> None:
 
 
 @pytest.mark.parametrize(("folder", "beside"), [("here", True), ("cwd/here", False)])
-def test_specification_files_look_beside_themselves_and_then_in_the_working_directory(
+def test_paths_in_specification_files_refer_to_their_folder_or_the_working_directory(
     folder: str, beside: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem, domain, library = write(tmp_path / folder)

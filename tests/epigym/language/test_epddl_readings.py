@@ -47,7 +47,7 @@ BARE = public("", parameters="")
     ],
 )
 @pytest.mark.filterwarnings("ignore::epigym.language.epddl.readings.RequirementWarning")
-def test_one_warning_names_what_the_toolkit_reads_differently(items: str, line: int, message: str) -> None:
+def test_one_warning_lists_the_departures_of_the_toolkit(items: str, line: int, message: str) -> None:
     found = departures(items)
     assert any(message in text and f"(d.epddl:{line}:" in text for text in found), found
     assert departures(items, plank_compat=True) == []
@@ -178,7 +178,7 @@ def test_useless_requirements() -> None:
     assert found == ["declared in :requirements but not used: :typing, :general-goals"]
 
 
-def test_the_place_of_a_missing_requirement_is_told() -> None:
+def test_the_warning_has_the_place_of_a_missing_requirement() -> None:
     (found,) = requirement_warnings(OBSERVED.replace("{formula}", "(not (p))"), ":partial-observability")
     assert found == "used but not declared in :requirements: :negative-preconditions (d.epddl:4:65)"
 

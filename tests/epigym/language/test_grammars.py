@@ -24,7 +24,7 @@ def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
 
 
 @pytest.mark.parametrize(("parse", "name"), [(parse_mastar, "coin_in_the_box"), (parse_epddl, "gossip")])
-def test_a_parser_that_was_kept_reads_and_refuses_the_same(
+def test_a_cached_parser_accepts_and_refuses_the_same(
     parse: Callable[[str], Task], name: str, cache_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = domains.text(name)

@@ -302,7 +302,7 @@ DOUBLED = [
 
 
 @pytest.mark.parametrize(("place", "message"), DOUBLED, ids=["-".join(place) for place, _ in DOUBLED])
-def test_what_is_listed_twice_is_refused_if_declared_and_one_if_mentioned(place: tuple[str, ...], message: str) -> None:
+def test_repeated_names_are_refused_in_declarations_only(place: tuple[str, ...], message: str) -> None:
     original = content(a=action({"One": "true"})) | {"goal": {"formula": modal("box", "A", "p")}}
     doubled = json.loads(json.dumps(original))
     *folders, last = place
@@ -349,7 +349,7 @@ def places(content: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("compact", [False, True], ids=["official", "compact"])
-def test_a_part_that_is_something_else(compact: bool) -> None:
+def test_parts_of_wrong_types_are_refused(compact: bool) -> None:
     task = parse_mastar(COIN.replace("a observes look;", "a observes look if open;"))
     right = ground_json.to_json(ground_json.make_specification(task), compact=compact)
     refused: list[tuple[Any, ...]] = []
@@ -398,7 +398,7 @@ def test_a_number_of_too_many_digits(tmp_path: Path, junk: str) -> None:
 
 
 @pytest.mark.parametrize("half", ["\\ud800", "\\udfff"])
-def test_half_a_character(tmp_path: Path, half: str) -> None:
+def test_half_of_a_surrogate_pair(tmp_path: Path, half: str) -> None:
     path = tmp_path / "task.json"
     path.write_text(json.dumps(ground_json.to_json(ground_json.make_specification(coin()))).replace("tail", f"t{half}"))
     with pytest.raises(EpigymError, match=r"task.json: .*surrogate"):

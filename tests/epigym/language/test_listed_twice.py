@@ -78,7 +78,7 @@ def test_agents_of_a_group_are_a_set() -> None:
 
 
 @pytest.mark.parametrize("kind", ["fluents", "agents", "actions"])
-def test_what_is_declared_twice_is_refused(kind: str) -> None:
+def test_repeated_declarations_are_refused(kind: str) -> None:
     task = coin()
     with pytest.raises(TaskError, match=f"^{kind[:-1]} '.*' is declared twice$"):
         replace(task, **{kind: getattr(task, kind) * 2})

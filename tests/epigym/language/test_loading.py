@@ -40,7 +40,7 @@ def test_files_a_specification_and_ground_json_are_the_same_problem(files: Files
 
 
 @pytest.mark.filterwarnings("ignore::epigym.language.epddl.readings.ReadingWarning")
-def test_the_toolkits_reading_can_be_asked_for(files: Files, tmp_path: Path) -> None:
+def test_plank_compat_selects_the_toolkits_reading(files: Files, tmp_path: Path) -> None:
     lift = ":action lift :parameters (?i - agent)"
     files.domain.write_text(files.domain.read_text().replace(lift, ":action lift :parameters ()"))
     assert "lift" in {action.name for action in load_problem(str(files.spec)).actions}

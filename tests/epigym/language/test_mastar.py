@@ -115,7 +115,7 @@ def test_ontic_actions() -> None:
     assert action_of(text, "update_model").events == (Event("sigma", psi, effects), Event("epsilon"))
 
 
-def test_an_action_without_statements_is_ontic_without_effects_and_seen_by_nobody() -> None:
+def test_an_action_without_statements_is_ontic_without_effects_and_observers() -> None:
     action = action_of("")
     assert action.applicability is TRUE
     assert action.events == (Event("sigma"), Event("epsilon"))
@@ -268,7 +268,7 @@ def test_knowing_whether_removes_the_links_between_worlds_that_differ() -> None:
 
 @pytest.mark.reference
 @pytest.mark.parametrize("row", table("expected_mastar"), ids=lambda row: row["instance"])
-def test_published_problems_have_the_sizes_that_are_known(row: dict[str, str]) -> None:
+def test_published_problems_have_known_sizes(row: dict[str, str]) -> None:
     task = load_published_task(row)
     sizes = (len(task.fluents), len(task.agents), len(task.actions), len(task.initial.valuations))
     assert sizes == tuple(int(row[column]) for column in ("n_fluents", "n_agents", "n_actions", "init_worlds"))

@@ -100,7 +100,7 @@ def test_initial_estates_of_agents_who_know_what_they_believe_come_back(initial:
 @given(
     strategies.tasks(max_worlds=2, max_designated=1) | st.randoms(use_true_random=False).map(strategies.telling_task)
 )
-def test_any_task_comes_back_or_is_refused_with_a_reason(task: Task) -> None:
+def test_any_task_is_read_back_or_refused_with_a_reason(task: Task) -> None:
     try:
         other = again(task)
     except TaskError as error:
@@ -155,7 +155,7 @@ goal B(b, p);
     assert sorted(written.splitlines()) == sorted(text.splitlines())
 
 
-def test_what_is_never_and_always_true_is_said_with_a_fluent() -> None:
+def test_constants_are_expressed_by_a_fluent() -> None:
     never = believes("a", and_(P, not_(P)))
     actions = (Action("act", not_(TRUE), (Event("e"),), (0,), {"x": (frozenset([0]),)}, (((TRUE, "x"),),) * 2),)
     task = again(with_actions(*actions, goal=(believes("a", not_(TRUE)),)))
@@ -229,7 +229,7 @@ def test_a_theory_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -
         write_mastar(with_actions(initial=either))
 
 
-def test_the_command_says_how_to_read_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_how_to_read_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "gossip.txt"
     assert main(["convert", "gossip", f"out={out}"]) == 0
     assert capsys.readouterr().out == f"written to {out}, to be read with semantics=update_model\n"

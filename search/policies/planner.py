@@ -27,7 +27,7 @@ from search.planning.options import SearchOptions
 from search.planning.planner import File, find_plan, run_search
 from search.planning.single_search import search_in_process
 from search.policies.policy import Policy, check_policy_file
-from search.policies.policy_search import LimitError, PolicySearch
+from search.policies.policy_search import BudgetExceededError, PolicySearch
 from search.processes.channel import NO_CHANNEL, ProgressChannel
 
 Kind = Literal["strong", "shortest", "cyclic"]
@@ -231,7 +231,7 @@ def find_policy_here(
         channel.set_time_limit(budget.left)
         search.improve()
         return report(SearchStatus.SOLVED)
-    except LimitError as error:
+    except BudgetExceededError as error:
         return report(error.status)
     except MemoryError:
         return report(SearchStatus.MEMORY_LIMIT)

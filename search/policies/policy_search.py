@@ -25,8 +25,8 @@ _BATCH = 16
 """The number of e-states expanded at a time."""
 
 
-class LimitError(Exception):
-    """Raised when a limit ends a search.
+class BudgetExceededError(Exception):
+    """Raised when a limit ends the search.
 
     Attributes:
         status: the status that names the limit.
@@ -198,7 +198,7 @@ class PolicySearch:
 
     def _expand(self, states: Sequence[int]) -> None:
         if (limit := self._budget.check(len(self.graph.options))) is not None:
-            raise LimitError(limit)
+            raise BudgetExceededError(limit)
         self.graph.expand(states)
         if self._on_progress and not self.is_solved and (now := self._budget.seconds) >= self._next_report:
             self._next_report = now + REPORT_SECONDS

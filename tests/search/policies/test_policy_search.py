@@ -18,7 +18,7 @@ from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.policies.graph import AndOrGraph
-from search.policies.policy_search import LimitError, PolicySearch
+from search.policies.policy_search import BudgetExceededError, PolicySearch
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.policy_tasks import scouts
 from tests.oracles.policies import Options, all_options, least_depths, strong_cyclic
@@ -121,7 +121,7 @@ def test_a_linear_plan_that_works_whatever_happens_is_a_policy() -> None:
 
 
 def test_limits_end_a_search_with_the_status() -> None:
-    with pytest.raises(LimitError) as caught:
+    with pytest.raises(BudgetExceededError) as caught:
         search(muddy_robots(4), limits=Limits(max_expanded=5)).strong()
     assert caught.value.status is SearchStatus.EXPANSION_LIMIT
 

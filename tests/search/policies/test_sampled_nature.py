@@ -14,7 +14,7 @@ from epigym.task.task import Task
 from search.agents.limits import Limits
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.policies.policy import Policy
-from search.policies.policy_search import LimitError, PolicySearch
+from search.policies.policy_search import BudgetExceededError, PolicySearch
 from tests.helpers.episodes import check_episodes, find_strong
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.strategies import sensing_task, tasks
@@ -22,7 +22,7 @@ from tests.helpers.strategies import sensing_task, tasks
 
 def strong_policy(task: Task, consistent_beliefs: bool) -> Policy | None:
     """A strong policy; None where there is none, or it takes more than 60 expansions."""
-    with suppress(LimitError, InconsistentBeliefsError):
+    with suppress(BudgetExceededError, InconsistentBeliefsError):
         space = StateSpace(task, consistent_beliefs=consistent_beliefs)
         found = PolicySearch(space, RelaxedPlan(space), Limits(max_expanded=60).start())
         return found.policy() if found.strong() else None

@@ -105,7 +105,10 @@ class Policy:
             EpigymError: when there is a cycle, or the tree has more than `most` nodes or `MOST_TREE_DEPTH` levels.
         """
         remedy = "write numbered nodes, a file without .tree in its name"
-        depth = self._fold(_measure_depth)
+        try:
+            depth = self._fold(_measure_depth)
+        except EpigymError as error:
+            raise EpigymError(f"the policy is no tree: {error}: {remedy}") from None
         size = self._fold(lambda _, below: 1 + sum(below))
         for name, number, limit in (("levels", depth, MOST_TREE_DEPTH), ("nodes", size, most)):
             if number > limit:

@@ -94,7 +94,9 @@ def recording(label: str, share: float, kind: str = "Recording") -> dict[str, An
 CHAIN = {state: [("a", state + 1)] for state in range(40)}
 
 
-def searched(edges: dict[int, list[tuple[str, int]]], goals: list[int], *components: dict[str, Any]) -> SearchResult:
+def search_graph(
+    edges: dict[int, list[tuple[str, int]]], goals: list[int], *components: dict[str, Any]
+) -> SearchResult:
     return run_agent(make_agent("interleaved", components=components), GraphSpace(edges, goals))
 
 
@@ -133,7 +135,7 @@ def label(component: dict[str, Any]) -> str:
 
 
 def test_turns_are_in_proportion_to_the_shares(turns: list[str]) -> None:
-    searched(CHAIN, [], recording("one", 3), recording("two", 1), recording("three", 2))
+    search_graph(CHAIN, [], recording("one", 3), recording("two", 1), recording("three", 2))
     first = turns[:36]
     assert turns[0] == "one"  # of equals the first
     for label, share in (("one", 18), ("three", 12), ("two", 6)):
@@ -172,11 +174,11 @@ def test_counts_are_those_of_all_components() -> None:
 
 
 def test_a_component_that_fails_leaves_the_others_searching(turns: list[str]) -> None:
-    result = searched(CHAIN, [30], recording("fails", 5, "Refusing"), recording("works", 1))
+    result = search_graph(CHAIN, [30], recording("fails", 5, "Refusing"), recording("works", 1))
     assert (result.status, result.message) == (SearchStatus.SOLVED, "decided by works")
     assert turns.count("fails") == 2
     with pytest.raises(TaskError, match="designated worlds disagree"):
-        searched(CHAIN, [30], recording("one", 1, "Refusing"), recording("other", 1, "Refusing"))
+        search_graph(CHAIN, [30], recording("one", 1, "Refusing"), recording("other", 1, "Refusing"))
 
 
 def test_a_heuristic_that_is_infinite_at_the_start_takes_no_part_while_others_do() -> None:

@@ -83,7 +83,7 @@ def test_the_domain_of_the_task_chooses_the_newest_good_run_or_the_file(
         find_plan(renamed, Configuration.of("hfs", {"name": "gnn", "checkpoint": "gone.onnx"}))
 
 
-def written(path: Path, encoding: str = "relational", base: Base = "none", *, is_random: bool = True) -> str:
+def write_network(path: Path, encoding: str = "relational", base: Base = "none", *, is_random: bool = True) -> str:
     """A checkpoint of a network that knows the types of the problem."""
     types = type_ids_of([FeatureTypes(load_problem(PROBLEM))], Relational()) if encoding == "relational" else []
     trained = random_trained(SMALL, encoding, types=types, base=base)
@@ -100,7 +100,7 @@ def test_a_network_that_says_nothing_searches_as_its_base(
     problem: str, encoding: str, base: Base, tmp_path: Path
 ) -> None:
     task = load_problem(problem)
-    gnn = {"name": "gnn", "checkpoint": written(tmp_path / "own.ckpt", encoding, base, is_random=False)}
+    gnn = {"name": "gnn", "checkpoint": write_network(tmp_path / "own.ckpt", encoding, base, is_random=False)}
     own, expected = (find_plan(task, Configuration.of("hfs", heuristic)) for heuristic in (gnn, base))
     assert expected.status is SearchStatus.SOLVED
     assert (own.plan, own.expanded, own.generated) == (expected.plan, expected.expanded, expected.generated)
@@ -110,10 +110,10 @@ def test_a_network_that_says_nothing_searches_as_its_base(
 def test_a_network_corrects_its_base_and_prefers_its_preferred_actions(base: Base, tmp_path: Path) -> None:
     space = StateSpace(load_problem("coin_in_the_box/pl_6"))
     ids = np.append(space.expand([0]).target, 0)
-    alone = make_heuristic("gnn", space, checkpoint=written(tmp_path / "alone.ckpt"))
+    alone = make_heuristic("gnn", space, checkpoint=write_network(tmp_path / "alone.ckpt"))
     assert not alone.prefers
     assert not len(alone.evaluate(ids, ids, ids).preferred)
-    corrected = make_heuristic("gnn", space, checkpoint=written(tmp_path / "corrected.ckpt", base=base))
+    corrected = make_heuristic("gnn", space, checkpoint=write_network(tmp_path / "corrected.ckpt", base=base))
     assert corrected.prefers
     found = corrected.evaluate(ids, ids, ids)
     assert found.scores.tolist() == BaseHeuristic(space, base).correct(ids, alone.score(ids)).tolist()
@@ -127,7 +127,7 @@ def test_a_network_corrects_its_base_and_prefers_its_preferred_actions(base: Bas
 
 
 @pytest.fixture(scope="module", params=["paper", "relational"])
-def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+def checkpoints(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     """A checkpoint, and the same weights exported beside it."""
     pytest.importorskip("onnxruntime")
     pytest.importorskip("onnxscript")
@@ -137,29 +137,29 @@ def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     if request.param == "paper":
         write_checkpoint(path)
     else:
-        written(path, base="h_ff")
+        write_network(path, base="h_ff")
     export_onnx(load(path), path.with_suffix(".onnx"))
     return str(path), str(path.with_suffix(".onnx"))
 
 
 @pytest.mark.parametrize("agent", ["hfs", "hfs_star", "wa_star"])
-def test_an_exported_network_guides_the_same_search(agent: str, exported: tuple[str, str]) -> None:
+def test_an_exported_network_guides_the_same_search(agent: str, checkpoints: tuple[str, str]) -> None:
     results = [
         find_plan(load_problem(PROBLEM), Configuration.of(agent, {"name": "gnn", "checkpoint": file}))
-        for file in exported
+        for file in checkpoints
     ]
     assert [result.status for result in results] == [SearchStatus.SOLVED] * 2
-    assert [result.checkpoint for result in results] == list(exported)
+    assert [result.checkpoint for result in results] == list(checkpoints)
     expected, found = ((result.plan, result.expanded, result.generated) for result in results)
     assert found == expected
 
 
-def test_scores_of_an_export_agree_to_what_decides_the_order(exported: tuple[str, str]) -> None:
+def test_scores_of_an_export_agree_to_what_decides_the_order(checkpoints: tuple[str, str]) -> None:
     space = StateSpace(load_problem(PROBLEM))
     for state in range(20):
         space.expand([state])
     ids = np.arange(len(space), dtype=np.int32)
-    first, second = (make_heuristic("gnn", space, checkpoint=file) for file in exported)
+    first, second = (make_heuristic("gnn", space, checkpoint=file) for file in checkpoints)
     expected, scores = first.score(ids), second.score(ids)
     assert first.prefers == second.prefers
     assert scores.dtype == np.float64
@@ -169,7 +169,7 @@ def test_scores_of_an_export_agree_to_what_decides_the_order(exported: tuple[str
     assert (scores.round(3) == expected.round(3))[~is_near_a_step].all()
 
 
-def test_an_exported_network_needs_no_torch(exported: tuple[str, str]) -> None:
+def test_an_exported_network_needs_no_torch(checkpoints: tuple[str, str]) -> None:
     script = (
         "import sys; sys.modules['torch'] = None\n"
         "from epigym import StateSpace, load_problem\n"
@@ -177,4 +177,4 @@ def test_an_exported_network_needs_no_torch(exported: tuple[str, str]) -> None:
         "space = StateSpace(load_problem(sys.argv[1]))\n"
         "assert make_heuristic('gnn', space, checkpoint=sys.argv[2]).score([space.initial]).shape == (1,)\n"
     )
-    subprocess.run([sys.executable, "-c", script, PROBLEM, exported[1]], check=True)
+    subprocess.run([sys.executable, "-c", script, PROBLEM, checkpoints[1]], check=True)

@@ -26,7 +26,7 @@ from tests.helpers.tasks import COUNTER, counter, hopeless
 WIPED = COUNTER.replace("undo", "wipe").replace("wipe causes -p;", "wipe causes -p; wipe causes -q;")
 
 
-def told(space: StateSpace, heuristic: Heuristic, *names: str) -> list[float]:
+def score_along(space: StateSpace, heuristic: Heuristic, *names: str) -> list[float]:
     """The scores along a way of actions."""
     actions = [action.name for action in space.task.actions]
     state, scores = space.initial, [score(heuristic, space.initial, -1, -1)]
@@ -53,15 +53,15 @@ def score(heuristic: Heuristic, state: int, parent: int, action: int) -> float:
 )
 def test_what_was_true_is_required_again_while_something_needs_it(way: tuple[str, ...], scores: list[float]) -> None:
     space = StateSpace(counter())
-    assert told(space, make_heuristic("landmarks", space), *way) == scores
+    assert score_along(space, make_heuristic("landmarks", space), *way) == scores
 
 
 def test_the_way_to_an_e_state_counts() -> None:
     space = StateSpace(parse_mastar(WIPED.replace("goal r; goal -p;", "goal q; goal r;")))
     once, never = make_heuristic("landmarks", space), make_heuristic("landmarks", space)
     # Both ways lead to an e-state where nothing holds. Whoever had q needs no p any more.
-    assert told(space, once, "first", "second", "wipe")[-1] == 2
-    assert told(space, never, "first", "wipe")[-1] == 3
+    assert score_along(space, once, "first", "second", "wipe")[-1] == 2
+    assert score_along(space, never, "first", "wipe")[-1] == 3
     assert once.score(np.array([space.initial], np.int32)).tolist() == [3]
 
 

@@ -33,7 +33,7 @@ from tests.helpers.tasks import SOLVABLE, hopeless
 PROBLEM = "coin_in_the_box/pl_5"
 
 
-def written(path: Path, base: Base, seed: int = 0, *, base_weight: float = 1.0) -> LinearModel:
+def write_random_model(path: Path, base: Base, seed: int = 0, *, base_weight: float = 1.0) -> LinearModel:
     """A model of random weights for what occurs near the start."""
     space = StateSpace(load_problem(PROBLEM))
     space.expand([0])
@@ -60,7 +60,7 @@ def near(space: StateSpace) -> np.ndarray:
 
 
 def test_scores_are_those_of_the_model(base: Base, tmp_path: Path) -> None:
-    model = written(tmp_path / "model.json", base)
+    model = write_random_model(tmp_path / "model.json", base)
     space = StateSpace(load_problem(PROBLEM))
     ids = near(space)
     heuristic = make_heuristic("learned", space, checkpoint=str(tmp_path / "model.json"))
@@ -89,7 +89,7 @@ def test_scores_are_those_of_the_model(base: Base, tmp_path: Path) -> None:
 @pytest.mark.parametrize("agent", ["hfs", "alternation"])
 @pytest.mark.parametrize("name", [PROBLEM, *sorted(SOLVABLE)])
 def test_plans_are_valid(agent: str, name: str, base: Base, tmp_path: Path) -> None:
-    written(tmp_path / "model.json", base)
+    write_random_model(tmp_path / "model.json", base)
     task = SOLVABLE[name]() if name in SOLVABLE else load_problem(name)
     file = str(tmp_path / "model.json")
     result = find_plan(task, Configuration.of(agent, {"name": "learned", "checkpoint": file}))
@@ -121,7 +121,7 @@ def test_weights_decide_what_is_expanded(tmp_path: Path) -> None:
 
 
 def test_the_domain_of_the_task_chooses_the_file(tmp_path: Path) -> None:
-    written(tmp_path / "coin_in_the_box.json", "none")
+    write_random_model(tmp_path / "coin_in_the_box.json", "none")
     heuristic = {"name": "learned", "checkpoint": str(tmp_path / "{domain}.json")}
     task = replace(load_problem(PROBLEM), name="grapevine/of people")
     result = find_plan(task, Configuration.of("hfs", heuristic))
@@ -131,8 +131,8 @@ def test_the_domain_of_the_task_chooses_the_file(tmp_path: Path) -> None:
 def test_without_a_file_it_is_a_model_that_comes_with_epigym(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shipped, "LINEAR", tmp_path)
     monkeypatch.setattr(shipped, "NETWORKS", tmp_path / "networks")
-    model = written(tmp_path / "coin_in_the_box.json", "none", 1)
-    general = written(tmp_path / "general.json", "h_add", 2)
+    model = write_random_model(tmp_path / "coin_in_the_box.json", "none", 1)
+    general = write_random_model(tmp_path / "general.json", "h_add", 2)
     own, other = StateSpace(load_problem(PROBLEM)), StateSpace(hopeless())
     for space, expected, file in ((own, model, "coin_in_the_box"), (other, general, "general")):
         heuristic = make_heuristic("learned", space)
@@ -153,7 +153,7 @@ def test_a_missing_or_damaged_file_is_one_clear_error(tmp_path: Path) -> None:
 
 
 def test_it_needs_neither_torch_nor_scipy(tmp_path: Path) -> None:
-    written(tmp_path / "model.json", "h_ff")
+    write_random_model(tmp_path / "model.json", "h_ff")
     script = (
         "import sys; sys.modules['torch'] = sys.modules['scipy'] = None\n"
         "from epigym import load_problem\n"

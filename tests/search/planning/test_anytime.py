@@ -314,7 +314,7 @@ def test_shorter_plans_keep_beliefs_consistent_too() -> None:
     assert reference.validate(task, result.plan, consistent_beliefs=True).valid
 
 
-def shown(*results: SearchResult, width: int = 100) -> list[str]:
+def show(*results: SearchResult, width: int = 100) -> list[str]:
     console = Console(file=StringIO(), width=width)
     show_results(console, results)
     return console.file.getvalue().splitlines()
@@ -322,7 +322,7 @@ def shown(*results: SearchResult, width: int = 100) -> list[str]:
 
 def test_what_is_shown() -> None:
     def rows(*results: SearchResult) -> dict[str, list[str]]:
-        lines = [line.strip("│").split("│") for line in shown(*results) if line.startswith("│")]
+        lines = [line.strip("│").split("│") for line in show(*results) if line.startswith("│")]
         return {name.strip(): [cell.strip() for cell in cells] for name, *cells in lines}
 
     solved = partial(SearchResult, SearchStatus.SOLVED, "dfs", "coin")
@@ -339,7 +339,7 @@ def test_what_is_shown() -> None:
 
 def test_results_side_by_side_fit_into_80_columns_and_say_whose_they_are() -> None:
     labels = [f"hfs_preferred/split_goal_count_{number}" for number in range(5)]
-    lines = shown(*(SearchResult(SearchStatus.UNSOLVABLE, label, "coin") for label in labels), width=80)
+    lines = show(*(SearchResult(SearchStatus.UNSOLVABLE, label, "coin") for label in labels), width=80)
     assert max(map(len, lines)) <= 80
     block = lines[lines.index("status") + 1 :][:5]
     assert [line.split() for line in block] == [[label, "unsolvable"] for label in labels]

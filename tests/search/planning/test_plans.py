@@ -63,7 +63,7 @@ def test_solve_keeps_a_rejected_plan_apart(tmp_path: Path) -> None:
     assert read_plan(tmp_path / "plan.json.unverified") == PLAN
 
 
-def ended(call: Callable[[Job], object], message: str = "") -> Callable[..., Iterator[JobResult]]:
+def end_with(call: Callable[[Job], object], message: str = "") -> Callable[..., Iterator[JobResult]]:
     """In place of `supervise`: the value of a call, or where there is a message the time limit, which came later."""
 
     def supervise(jobs: Iterable[Job], **_: object) -> Iterator[JobResult]:
@@ -74,7 +74,7 @@ def ended(call: Callable[[Job], object], message: str = "") -> Callable[..., Ite
     return supervise
 
 
-def stopped(job: Job) -> None:
+def stop(job: Job) -> None:
     with suppress(Stopped):
         job.call(*job.arguments)
 
@@ -88,19 +88,19 @@ class Stopped(BaseException):
     [
         (
             lambda *_, **__: Validation(valid=False, step=2, reason="step 2: no", inconsistent_agents=()),
-            ended(lambda job: job.call(*job.arguments)),
+            end_with(lambda job: job.call(*job.arguments)),
             70,
             "returned a plan that is not valid (see {draft}): step 2: no",
             ["plan.json.unverified"],
         ),
         (
             raising(Stopped),
-            ended(stopped, "killed"),
+            end_with(stop, "killed"),
             12,
             "killed; a plan that was not verified in time is in {draft}",
             ["plan.json.unverified"],
         ),
-        (raising(AssertionError), ended(lambda job: None, "killed"), 12, "killed\n", []),  # before it searched
+        (raising(AssertionError), end_with(lambda job: None, "killed"), 12, "killed\n", []),  # before it searched
     ],
     ids=["rejected", "in vain", "early"],
 )

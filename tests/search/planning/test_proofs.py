@@ -48,16 +48,16 @@ def dense(worlds: int) -> Task:
 
 
 @pytest.fixture
-def applied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def applications(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the actions that the reference applies."""
     names: list[str] = []
     apply = proofs.apply
 
-    def recorded(task: Task, state: EState, action: Action) -> EState:
+    def record(task: Task, state: EState, action: Action) -> EState:
         names.append(action.name)
         return apply(task, state, action)
 
-    monkeypatch.setattr(proofs, "apply", recorded)
+    monkeypatch.setattr(proofs, "apply", record)
     return names
 
 
@@ -72,49 +72,49 @@ def test_the_whole_of_a_small_space_is_confirmed() -> None:
 
 @pytest.mark.parametrize(("generated", "spare", "most"), [(0, 30, 1000), (10, 20, 1000), (1000, 1000, 30)])
 def test_the_reference_generates_a_counted_number_of_successors(
-    monkeypatch: pytest.MonkeyPatch, applied: list[str], generated: int, spare: int, most: int
+    monkeypatch: pytest.MonkeyPatch, applications: list[str], generated: int, spare: int, most: int
 ) -> None:
     monkeypatch.setattr(proofs, "SPARE", spare)
     monkeypatch.setattr(proofs, "MOST", most)
     found = confirm_unsolvable(endless(), generated, 64)
     assert (found.known, found.is_cut) == (64, False)
     assert str(found) == f"checked {found.checked} of 64 e-states"
-    assert len(applied) == 30
+    assert len(applications) == 30
     assert found.checked == 30 // 6  # in the first e-states all six actions are applicable
     assert confirm_unsolvable(endless(), generated, 64) == found
 
 
 def test_what_the_search_generated_is_enough_for_the_whole_space(
-    monkeypatch: pytest.MonkeyPatch, applied: list[str]
+    monkeypatch: pytest.MonkeyPatch, applications: list[str]
 ) -> None:
     monkeypatch.setattr(proofs, "SPARE", 0)
     assert confirm_unsolvable(endless(), 192, 64) == Confirmation(64, 64)
-    assert len(applied) == 192
+    assert len(applications) == 192
     assert confirm_unsolvable(endless(), 191, 64).checked < 64
 
 
 def test_successors_of_a_large_e_state_count_more_than_once(
-    monkeypatch: pytest.MonkeyPatch, applied: list[str]
+    monkeypatch: pytest.MonkeyPatch, applications: list[str]
 ) -> None:
     monkeypatch.setattr(proofs, "SPARE", 100)
     found = confirm_unsolvable(unsolvable(domain_problem("gossip", agents=8)), 0, 1)  # 256 worlds, 56 actions
     assert found.checked == 0
-    assert 1 < len(applied) < 10
+    assert 1 < len(applications) < 10
 
 
-def test_an_e_state_with_many_actions_is_not_free(monkeypatch: pytest.MonkeyPatch, applied: list[str]) -> None:
+def test_an_e_state_with_many_actions_is_not_free(monkeypatch: pytest.MonkeyPatch, applications: list[str]) -> None:
     monkeypatch.setattr(proofs, "SPARE", 9)
     never = "".join(
         f"action n{number}; executable n{number} if tail, -tail; n{number} causes tail;\n" for number in range(200)
     )
     task = unsolvable(parse_mastar(COIN.replace("agent a, b;", f"agent a, b;\n{never}")))
     assert confirm_unsolvable(task, 0, 1).checked == 0
-    assert applied == []
+    assert applications == []
 
 
-def test_a_single_successor_that_would_take_too_long_is_not_generated(applied: list[str]) -> None:
+def test_a_single_successor_that_would_take_too_long_is_not_generated(applications: list[str]) -> None:
     assert confirm_unsolvable(dense(600), 10**6, 1) == Confirmation(0, 1, is_cut=True)
-    assert applied == []
+    assert applications == []
     result = find_plan(dense(600), Configuration.of("bfs"))
     assert (result.proof, result.message) == (
         "checked 0 of 1 e-states",
@@ -122,15 +122,17 @@ def test_a_single_successor_that_would_take_too_long_is_not_generated(applied: l
     )
 
 
-def test_the_check_stops_at_a_successor_that_took_too_long(monkeypatch: pytest.MonkeyPatch, applied: list[str]) -> None:
+def test_the_check_stops_at_a_successor_that_took_too_long(
+    monkeypatch: pytest.MonkeyPatch, applications: list[str]
+) -> None:
     monkeypatch.setattr(proofs, "SLOW_SECONDS", 0.0)
     assert confirm_unsolvable(hopeless(), 10, 3) == Confirmation(0, 3, is_cut=True)
-    assert len(applied) == 1
+    assert len(applications) == 1
 
 
-def test_without_time_nothing_is_checked(applied: list[str]) -> None:
+def test_without_time_nothing_is_checked(applications: list[str]) -> None:
     found = confirm_unsolvable(hopeless(), 10, 3, seconds=-1.0)
-    assert (str(found), found.is_cut, applied) == ("checked 0 of 3 e-states", False, [])
+    assert (str(found), found.is_cut, applications) == ("checked 0 of 3 e-states", False, [])
 
 
 def _forgetful(found: Transitions) -> Transitions:

@@ -62,10 +62,10 @@ def test_inconsistent_beliefs_are_allowed_on_request_and_noted() -> None:
     assert result.inconsistent_agents == ("scout2", "ann", "bob")
     assert result.message.startswith("consistent_beliefs=false: ")
     with pytest.raises(InconsistentBeliefsError):
-        search.plan(lost(), policy="strong")
+        search.plan(lost_task(), policy="strong")
 
 
-def lost() -> Task:
+def lost_task() -> Task:
     task = delusion()
     none = tuple(frozenset[int]() for _ in task.initial.valuations)
     return replace(task, initial=replace(task.initial, successors=(none,) * len(task.agents)))

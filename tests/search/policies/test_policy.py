@@ -184,22 +184,22 @@ def mutations(policy: Policy, rng: random.Random) -> Iterator[Policy]:
     branch = node.branches[k]
     rest = (*node.branches[:k], *node.branches[k + 1 :])
 
-    def changed(new: Node) -> Policy:
+    def make_policy(new: Node) -> Policy:
         return replace(policy, nodes=(*policy.nodes[:number], new, *policy.nodes[number + 1 :]))
 
-    yield changed(Node(None))
-    yield changed(replace(node, branches=(*node.branches, branch)))
-    yield changed(replace(node, branches=(*rest, replace(branch, event=branch.event + 1 + len(node.branches) * 9))))
-    yield changed(replace(node, branches=(*rest, replace(branch, next=number))))
-    yield changed(replace(node, action=f"{node.action}_"))
-    yield changed(replace(node, branches=(*node.branches, replace(branch, event=99))))
+    yield make_policy(Node(None))
+    yield make_policy(replace(node, branches=(*node.branches, branch)))
+    yield make_policy(replace(node, branches=(*rest, replace(branch, event=branch.event + 1 + len(node.branches) * 9))))
+    yield make_policy(replace(node, branches=(*rest, replace(branch, next=number))))
+    yield make_policy(replace(node, action=f"{node.action}_"))
+    yield make_policy(replace(node, branches=(*node.branches, replace(branch, event=99))))
     others = [other for other in range(len(policy.nodes)) if other != branch.next]
-    yield changed(replace(node, branches=(*rest, replace(branch, next=rng.choice(others)))))
+    yield make_policy(replace(node, branches=(*rest, replace(branch, next=rng.choice(others)))))
     if rest:
-        yield changed(replace(node, branches=rest))
+        yield make_policy(replace(node, branches=rest))
     goals = [goal for goal, one in enumerate(policy.nodes) if one.action is None]
     if policy.nodes[branch.next].action is not None:
-        yield changed(replace(node, branches=(*rest, replace(branch, next=rng.choice(goals)))))
+        yield make_policy(replace(node, branches=(*rest, replace(branch, next=rng.choice(goals)))))
 
 
 def test_mutated_policies_are_refused() -> None:

@@ -147,7 +147,7 @@ class Drawn:
         return Outcomes(*np.array(rows, np.int32).reshape(-1, 5).T, np.zeros(len(rows), np.bool_))
 
 
-def drawn_graph(rng: random.Random) -> Drawn:
+def sample_graph(rng: random.Random) -> Drawn:
     size = rng.randint(4, 40)
     span, goals = rng.choice([3, 6, size]), set(rng.sample(range(1, size), rng.randint(1, 2)))
 
@@ -167,7 +167,7 @@ def test_any_graph_expanded_in_any_order_is_searched_to_the_end() -> None:
     met = Counter[str]()
     for seed in range(600):
         rng = random.Random(seed)
-        space: Any = drawn_graph(rng)
+        space: Any = sample_graph(rng)
         depth, has_cyclic = least_depths(space, space.options).get(0), 0 in strong_cyclic(space, space.options)
         for kind in ("strong", "cyclic"):
             found = PolicySearch(space, None, Limits().start())  # type: ignore[arg-type]

@@ -57,11 +57,11 @@ def failing(what: str) -> Configuration:
     return Configuration.of("hfs", {"_target_": "tests.helpers.stuck.Failing", "what": what})
 
 
-def planned(configuration: Configuration, limits: Limits, folder: Path) -> SearchResult:
+def plan(configuration: Configuration, limits: Limits, folder: Path) -> SearchResult:
     return find_plan(coin(), configuration, SearchOptions(limits))
 
 
-def evaluated(configuration: Configuration, limits: Limits, folder: Path) -> SearchResult:
+def evaluate(configuration: Configuration, limits: Limits, folder: Path) -> SearchResult:
     (folder / "coin.txt").write_text(COIN)
     problems = named_problems([str(folder / "coin.txt")], "default")
     records = records_of(problems, [configuration], SearchOptions(replace(limits, memory_limit=1 << 33)))
@@ -69,7 +69,7 @@ def evaluated(configuration: Configuration, limits: Limits, folder: Path) -> Sea
     return result
 
 
-def explored(configuration: Configuration, limits: Limits, folder: Path) -> SearchResult:
+def explore(configuration: Configuration, limits: Limits, folder: Path) -> SearchResult:
     *_, result = searched(coin(), configuration, limits, False)
     assert result is not None
     return result
@@ -98,13 +98,13 @@ def memory_and_blocks_beyond() -> tuple[int, int]:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_heuristic_that_takes_too_long_is_ended(place: str, tmp_path: Path) -> None:
-    result = until_started(planned, stuck(tmp_path / "started", **PLACES[place]), tmp_path)
+    result = until_started(plan, stuck(tmp_path / "started", **PLACES[place]), tmp_path)
     assert (result.label, result.plan, result.size.actions) == ("hfs/Stuck", None, 3)
     assert result.message == "killed from outside at the time limit"
     assert result.distinct == (place == "a later evaluation")  # what was told before it was stuck
 
 
-@pytest.mark.parametrize("search", [evaluated, explored])
+@pytest.mark.parametrize("search", [evaluate, explore])
 def test_so_is_one_of_an_evaluation_or_of_the_page(search: Search, tmp_path: Path) -> None:
     until_started(search, stuck(tmp_path / "started"), tmp_path)
 
@@ -113,16 +113,16 @@ def test_so_is_one_of_an_evaluation_or_of_the_page(search: Search, tmp_path: Pat
 def test_a_heuristic_that_takes_too_much_memory_is_ended(place: str, tmp_path: Path) -> None:
     most, blocks = memory_and_blocks_beyond()
     configuration = stuck(tmp_path / "started", fills=blocks, **PLACES[place])
-    result = planned(configuration, Limits(time_limit=None, memory_limit=most), tmp_path)
+    result = plan(configuration, Limits(time_limit=None, memory_limit=most), tmp_path)
     assert (result.status, result.plan) == (SearchStatus.MEMORY_LIMIT, None)
     assert result.costs.peak_bytes >= most
 
 
 def test_so_is_an_agent_that_looks_at_no_limits(tmp_path: Path) -> None:
-    until_started(planned, deaf(tmp_path / "started"), tmp_path)
+    until_started(plan, deaf(tmp_path / "started"), tmp_path)
     most, blocks = memory_and_blocks_beyond()
     limits = Limits(time_limit=None, memory_limit=most)
-    assert planned(deaf(tmp_path / "started", fills=blocks), limits, tmp_path).status is SearchStatus.MEMORY_LIMIT
+    assert plan(deaf(tmp_path / "started", fills=blocks), limits, tmp_path).status is SearchStatus.MEMORY_LIMIT
 
 
 def test_the_best_plan_stays_when_the_search_for_shorter_ones_is_ended(tmp_path: Path) -> None:
@@ -178,11 +178,11 @@ def test_an_interruption_says_where_the_best_plan_is(
 ) -> None:
     plan = SearchResult(SearchStatus.SOLVED, "bfs", "coin", plan=("lift",)) if kept else None
 
-    def interrupted(*_: Any, **__: Any) -> Generator[Message, None, None]:
+    def interrupt(*_: Any, **__: Any) -> Generator[Message, None, None]:
         yield Message(plan)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(planner, "watch", interrupted)
+    monkeypatch.setattr(planner, "watch", interrupt)
     with pytest.raises(KeyboardInterrupt) as caught:
         find_plan(coin(), BFS, PATIENT, tmp_path / "plan.json")
     assert str(caught.value) == (f"the best plan until now is in {tmp_path / 'plan.json'}" if kept else "")

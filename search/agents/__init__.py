@@ -28,11 +28,11 @@ AGENTS: Mapping[str, str] = {
 """The class of each agent; its module is imported when the agent is chosen."""
 
 
-_SPACE_SETTINGS = ("symmetry", "threads")  # of every agent: those of the space that it searches
+_SPACE_SETTINGS = ("symmetry", "threads")  # settings of every agent for the space that it searches
 
 
 def make_agent(name: str | None = None, **settings: Any) -> Agent:
-    """The agent `name`, or the one whose path is the setting `_target_`, as in `conf/agent/<name>.yaml`.
+    """Make the agent `name` with settings as in `conf/agent/<name>.yaml`; instead of the name, `_target_` is a path.
 
     Raises:
         UsageError: when there is no such agent or setting (close names are suggested), or a value does not fit.
@@ -43,10 +43,10 @@ def make_agent(name: str | None = None, **settings: Any) -> Agent:
 
 
 def heuristic_for(agent: Agent, name: str, choice: Mapping[str, Any] | None) -> partial[Heuristic]:
-    """What makes the heuristic of an informed agent, see `heuristic_maker`; errors call the agent by `name`.
+    """Choose the heuristic of an informed agent, see `heuristic_maker`; `name` is the agent in errors.
 
     Raises:
-        UsageError: as `heuristic_maker`, and when it is missing, or prefers no actions though the agent needs that.
+        UsageError: as `heuristic_maker`, and when the heuristic is missing, or prefers no actions as the agent needs.
     """
     if choice is None:
         raise UsageError(f"agent {name!r} needs a heuristic: choose one of {', '.join(HEURISTICS)}")
@@ -58,12 +58,12 @@ def heuristic_for(agent: Agent, name: str, choice: Mapping[str, Any] | None) -> 
 
 
 def to_settings(choice: str | Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of an agent or a heuristic that may be given by its name alone."""
+    """The settings of an agent or a heuristic; a name is one setting."""
     return {"name": choice} if isinstance(choice, str) else dict(choice)
 
 
 def label_of(choice: Mapping[str, Any]) -> str:
-    """The label of an agent or a heuristic, else its name, else the name of the class of one's own."""
+    """The label of an agent or a heuristic, or else its name, or else the name of its class."""
     return str(choice.get("label") or choice.get("name") or choice["_target_"].rpartition(".")[2])
 
 

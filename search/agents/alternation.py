@@ -260,7 +260,7 @@ class _Tree:
         return None
 
     def _remove(self, node: _Node) -> None:
-        """Remove a node whose subtree is expanded, and its ancestors of which the same is true."""
+        """Remove a node whose subtree is expanded, and each ancestor without further children."""
         del self._nodes[node.state]
         if node.parent is None:
             self._root = None

@@ -1,4 +1,4 @@
-"""What a search reports: its status, the plan, the counts, the costs and the size of the task."""
+"""The result of a search: status, plan, counts, costs and task size."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SearchStatus(enum.StrEnum):
 
     @property
     def is_decided(self) -> bool:
-        """Whether the problem is settled: a plan was found, or there is none."""
+        """Whether the search decided the problem: it found a plan, or proved that there is none."""
         return self in (SearchStatus.SOLVED, SearchStatus.UNSOLVABLE)
 
     @property
@@ -33,15 +33,15 @@ class SearchStatus(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What a search took; it differs from run to run.
+    """The time and memory of a search, which differ from run to run.
 
     Attributes:
-        load_seconds: to read and ground the problem.
-        build_seconds: to build the state space and to load the heuristic.
-        search_seconds: from the built state space to the end of the search.
-        validation_seconds: to re-execute the plan with the reference, or to look again that there is none.
-        cpu_seconds: of the process and its children, where it was watched from outside.
-        peak_bytes: peak resident memory of the process, its children's included where it was watched from outside.
+        load_seconds: time to read and ground the problem.
+        build_seconds: time to build the state space and to load the heuristic.
+        search_seconds: time of the search itself.
+        validation_seconds: time of the reference to validate plans, or to check that there is none.
+        cpu_seconds: CPU time of a separate process and its children; else 0.
+        peak_bytes: peak resident memory of the process; of a separate process, with its children's.
     """
 
     load_seconds: float = 0.0
@@ -59,7 +59,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class TaskSize:
-    """Ground actions and fluents of a task, and worlds of its initial e-state before contraction; 0 when not read."""
+    """Ground actions and fluents of a task, and worlds of its initial e-state before contraction; 0 if unread."""
 
     actions: int = 0
     fluents: int = 0
@@ -73,29 +73,28 @@ class TaskSize:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The outcome of one agent on one problem; counts are those of the specification, section 7.
+    """The result of one agent on one problem; counts are those of section 7 of the specification.
 
     Attributes:
         status: how the search ended.
-        agent: label or name of the agent.
-        problem: name of the task.
-        plan: names of the actions, or None when no plan was found; with the status `error` it is not valid.
-        expanded: nodes popped and expanded; one whose expansion was cut at a goal counts.
-        generated: successors generated, up to and including the one that reached the goal.
-        distinct: e-states that this agent saw, the initial one included.
-        heuristic: label or name of the heuristic, or None for a blind agent.
-        checkpoint: file of a learned heuristic, empty for any other.
-        inconsistent_agents: agents that believe everything in the plan's final e-state.
-        consistent_beliefs: whether plans were left out that make an agent believe everything; `unsolvable` then means
-            that there is no other.
-        message: why, when the status is `error`; else which component of `interleaved` decided, and why the check that
-            there is no plan stopped at a single successor.
-        optimal: whether it is proved that no plan is shorter, of those that were not left out.
-        proof: how much the reference checked again when there is no plan, `confirmed: all n e-states` or
-            `checked m of n e-states`; empty when it did not.
-        history: of each plan that was re-executed, the length and the seconds from the start of the first search on.
+        agent: the label or name of the agent.
+        problem: the name of the task.
+        plan: the names of the actions, or None when no plan was found; with the status `error` it is not valid.
+        expanded: e-states expanded, with one whose expansion ended at a goal.
+        generated: successors generated, up to and with the goal.
+        distinct: e-states reached, with the initial one.
+        heuristic: the label or name of the heuristic, or None for an uninformed agent.
+        checkpoint: the file of a learned heuristic; else empty.
+        inconsistent_agents: the agents with inconsistent beliefs in the plan's final e-state.
+        consistent_beliefs: whether plans after which an agent has inconsistent beliefs were excluded.
+        message: the reason of the status `error`; else the component of `interleaved` that decided, and the reason why
+            the check of unsolvability stopped early.
+        optimal: whether the plan is proved to be a shortest one.
+        proof: the extent of the check of unsolvability, `confirmed: all n e-states` or `checked m of n e-states`; empty
+            without a check.
+        history: for each validated plan its length, and the seconds since the start of the first search.
         costs: time and memory.
-        size: of the task.
+        size: the size of the task.
     """
 
     status: SearchStatus
@@ -118,7 +117,7 @@ class SearchResult:
 
     @property
     def label(self) -> str:
-        """Agent and heuristic as tables name them, such as `hfs/goal_count`."""
+        """Agent and heuristic for tables, such as `hfs/goal_count`."""
         return join_label(self.agent, self.heuristic)
 
     @property
@@ -129,20 +128,20 @@ class SearchResult:
 
     @property
     def plan_length(self) -> int | None:
-        """Number of actions of the plan; None when there is none, or it is not valid."""
+        """The number of actions of a valid plan; else None."""
         return len(self.plan) if self.plan is not None and self.status is SearchStatus.SOLVED else None
 
     def spending(self, **costs: Any) -> Self:
-        """The result with other costs, by their names."""
+        """The result with some costs replaced, by their names."""
         return replace(self, costs=replace(self.costs, **costs))
 
     def to_dict(self) -> dict[str, Any]:
-        """All attributes and the plan length, as JSON knows them."""
+        """All attributes and the plan length, as JSON values."""
         return asdict(self) | {"plan_length": self.plan_length}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SearchResult:
-        """The result that `to_dict` was called on."""
+        """The inverse of `to_dict`."""
         values = {name: value for name, value in data.items() if name != "plan_length"}
         values["status"] = SearchStatus(values["status"])
         values["plan"] = None if values["plan"] is None else tuple(values["plan"])
@@ -153,5 +152,5 @@ class SearchResult:
 
 
 def join_label(agent: str, heuristic: str | None) -> str:
-    """An agent with its heuristic as tables name them, such as `hfs/goal_count`."""
+    """Join the names of an agent and its heuristic, such as `hfs/goal_count`."""
     return agent if heuristic is None else f"{agent}/{heuristic}"

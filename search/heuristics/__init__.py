@@ -12,7 +12,7 @@ from epigym.space.search_problem import SearchProblem, Source
 from search.heuristics.heuristic import Heuristic
 
 _OTHERS = {"learned": ((".ckpt", ".onnx"), "gnn"), "gnn": ((".json",), "learned")}
-"""Endings of files that a heuristic does not read, and the one that does."""
+"""File suffixes that a heuristic cannot read, and the heuristic that can."""
 
 HEURISTICS: Mapping[str, str] = {
     "goal_count": "search.heuristics.goal_count.GoalCount",
@@ -30,7 +30,7 @@ HEURISTICS: Mapping[str, str] = {
 
 
 def heuristic_maker(choice: Mapping[str, Any]) -> partial[Heuristic]:
-    """What makes the heuristic that a mapping chooses, as in `conf/heuristic/<name>.yaml`, for a space.
+    """The function from a state space to the heuristic of a mapping as in `conf/heuristic/<name>.yaml`.
 
     Raises:
         UsageError: when there is no such heuristic or setting (close names are suggested), or a value does not fit.
@@ -42,10 +42,10 @@ def heuristic_maker(choice: Mapping[str, Any]) -> partial[Heuristic]:
 
 
 def make_heuristic(name: str, source: Source, **settings: Any) -> Heuristic:
-    """The heuristic `name` for a `StateSpace`, or for the state space of another source.
+    """Make the heuristic `name` for a state space, or for the state space of another source.
 
     Raises:
-        UsageError: as `heuristic_maker`, and when the source is none, see `SearchProblem.of`.
+        UsageError: as `heuristic_maker`, and when `source` is no problem, see `SearchProblem.of`.
     """
     return heuristic_maker({"name": name, **settings})(SearchProblem.of(source).search_space)
 

@@ -14,13 +14,13 @@ from search.heuristics.heuristic import Evaluation, Heuristic
 
 
 class _Relaxing(Heuristic):
-    """A heuristic that reads its scores off `epigym.features.relaxation`; infinite where that does not reach the goal.
+    """Base of the heuristics of `epigym.features.relaxation`; infinite where the relaxation does not reach the goal.
 
-    Where it does not reach the goal from the initial e-state, the relaxation is uninformative for the problem: then
-    `split_goal_count` scores in its place, and no action is preferred.
+    If it does not reach the goal from the initial e-state, it is uninformative for the problem: `split_goal_count`
+    then replaces it, and no action is preferred.
 
     Args:
-        space: where the e-states live.
+        space: the state space of the e-states.
     """
 
     prefers = True
@@ -36,7 +36,7 @@ class _Relaxing(Heuristic):
         return self._scores(self._relaxation(ids)) if self._instead is None else self._instead.score(ids)
 
     def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
-        """The same with the preferred actions, in one look-up: actions of the relaxed plan that are applicable."""
+        """Scores, and as preferred actions the applicable actions of the relaxed plan, from one relaxation."""
         if self.relaxation is None:
             return super().evaluate(ids, parents, actions)
         relaxed = self.relaxation(ids)
@@ -45,7 +45,7 @@ class _Relaxing(Heuristic):
     @staticmethod
     @abstractmethod
     def _scores(relaxed: Relaxed) -> NDArray[np.float64]:
-        """float64[k]: the scores among what was computed."""
+        """float64[k]: the scores of a relaxation."""
 
 
 class AdditiveCost(_Relaxing):

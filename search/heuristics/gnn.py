@@ -1,4 +1,4 @@
-"""`gnn`: the value of a trained network, by default of the newest one that was trained on the domain."""
+"""`gnn`: the value of a trained network, by default of the newest one trained on the domain."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from search.heuristics.heuristic import Heuristic
 
 
 class Gnn(Heuristic):
-    """Scores e-states with a trained network, all of one call in one batch.
+    """Scores e-states with a trained network, one batch per call.
 
-    Where the network corrects the relaxation, the preferred actions are those of the relaxed plan.
+    A network that corrects the relaxation prefers the actions of the relaxed plan.
 
     Args:
-        space: where the e-states live.
-        checkpoint: a file of `learn.train`, or one of `learn.export` (`.onnx`, without PyTorch), in which `{domain}`
-            stands for the task's domain; None takes the newest good network trained on that domain.
-        threads: of the processor; the batches are small, where one is fastest.
-        device: `cpu`, `cuda`, or `auto`: a GPU for networks that only PyTorch evaluates, where there is one.
+        space: the state space of the e-states.
+        checkpoint: a file of `learn.train` or `learn.export` (`.onnx`, without PyTorch); `{domain}` in it stands for
+            the task's domain. None takes the newest good network trained on that domain.
+        threads: CPU threads; one is fastest for small batches.
+        device: `cpu`, `cuda`, or `auto`: a GPU, if there is one, for networks that only PyTorch evaluates.
 
     Raises:
         MissingError: when there is no such file or run.
@@ -33,7 +33,7 @@ class Gnn(Heuristic):
     """
 
     name = "gnn"
-    prefers = True  # as far as is known before its file is read
+    prefers = True  # until the file is read
 
     def __init__(
         self, space: StateSpace, checkpoint: str | None = None, threads: Count = 1, device: Device = "auto"
@@ -48,15 +48,15 @@ class Gnn(Heuristic):
         return self._scorer.score(ids)
 
     def steps(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """float64[k]: the steps that values, float64[k], mean."""
+        """float64[k]: values, float64[k], converted to steps."""
         return self._scorer.steps(scores)
 
 
 def require_checkpoint(checkpoint: str | None, domain: str | None) -> None:
-    """See that `gnn` with this setting will find a file for a task of a domain; None is a domain not known yet.
+    """Check that `gnn` with this setting finds a file for a task of a domain; None if the domain is not known yet.
 
     Raises:
-        MissingError: when it will not.
+        MissingError: when there is no such file.
     """
     if domain is not None or (checkpoint is not None and "{domain}" not in checkpoint):
         chosen(checkpoint, domain or "")
@@ -65,7 +65,7 @@ def require_checkpoint(checkpoint: str | None, domain: str | None) -> None:
 
 
 def list_good_checkpoints(domain: str | None) -> list[Path]:
-    """What `gnn` takes for a domain when no checkpoint is named; what it may take where the domain is not known."""
+    """The default checkpoint of `gnn` for a domain; the candidates when the domain is not known."""
     good = [run for run in finished_runs() if run.is_good]
     if domain is None:
         return [run.checkpoint for run in good]

@@ -34,7 +34,7 @@ class GoalCount(Heuristic):
 
 
 class SplitGoalCount(GoalCount):
-    """The same after splitting each subgoal into parts as small as belief allows: never coarser, often finer."""
+    """The number of unsatisfied parts of the goal, after splitting each subgoal as far as belief allows."""
 
     name = "split_goal_count"
 

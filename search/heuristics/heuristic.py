@@ -1,4 +1,4 @@
-"""What a heuristic is."""
+"""The base class of heuristics."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class Evaluation(NamedTuple):
-    """What a heuristic says of k e-states.
+    """The scores and preferred actions of k e-states.
 
     Attributes:
-        scores: float64[k], as `Heuristic.score` gives them.
-        preferred_ptr: int64[k + 1], where the preferred actions of each e-state start.
-        preferred: int32[p], actions that lead towards the goal, as far as the heuristic can tell.
+        scores: float64[k], as `Heuristic.score` returns them.
+        preferred_ptr: int64[k + 1], the start of the preferred actions of each e-state in `preferred`.
+        preferred: int32[p], actions that seem to lead towards the goal.
     """
 
     scores: NDArray[np.float64]
@@ -31,18 +31,18 @@ class Evaluation(NamedTuple):
 
 
 class Heuristic(ABC):
-    """Estimates how far e-states are from a goal; made for one state space, which is its first argument.
+    """Estimates the distances of e-states to a goal, in the state space that is its first argument.
 
-    Agents call `evaluate`, once for every e-state that they meet, and for its parent before it. A heuristic that
-    depends on the e-state alone, and prefers no actions but those of a relaxation, defines only `score`.
+    Agents call `evaluate` once for every e-state that they reach, after its parent. A heuristic that depends on the
+    e-state alone, and prefers at most the actions of a relaxation, defines only `score`.
 
     Attributes:
-        name: in messages and, where nothing else is said, in tables.
-        checkpoint: the file a learned heuristic was read from, empty for any other.
-        prefers: whether it also prefers actions.
+        name: the heuristic's name in messages and, without a label, in tables.
+        checkpoint: the file of a learned heuristic; else empty.
+        prefers: whether it prefers actions.
         relaxation: the one whose preferred actions `evaluate` prefers; None for no preferences.
-        is_uninformative: whether it is infinite at the initial e-state, so that another one takes its place.
-        made_for: its state space; None where its first argument is none.
+        is_uninformative: whether it is infinite at the initial e-state, so that another heuristic replaces it.
+        made_for: its state space; None when its first argument is no state space.
     """
 
     name: str = "own"
@@ -53,7 +53,7 @@ class Heuristic(ABC):
     made_for: StateSpace | None = None
 
     def __new__(cls, *args: Any, **settings: Any) -> Self:
-        """Remember the state space, whatever a class of one's own does when it is made."""
+        """Store the state space, independently of the `__init__` of a subclass."""
         made = super().__new__(cls)
         space = args[0] if args else settings.get("space")
         if isinstance(space, StateSpace):
@@ -62,36 +62,36 @@ class Heuristic(ABC):
 
     @abstractmethod
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
-        """float64[k]: a score for each of the e-states `ids` (int32[k]), in steps where the heuristic knows steps.
+        """float64[k]: the scores of the e-states `ids` (int32[k]), in steps if possible; lower is better.
 
-        The lower the better; infinity puts an e-state last.
+        Infinity ranks an e-state last.
         """
 
     def steps(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """float64[k]: the steps that scores, float64[k], mean; for searches that add them to depths."""
+        """float64[k]: scores, float64[k], converted to steps, for agents that add them to depths."""
         return scores
 
     def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
-        """Scores and preferred actions of e-states; without preferences none.
+        """Scores and preferred actions of e-states.
 
         Args:
             ids: int32[k], the e-states.
-            parents: int64[k], the e-state from which the agent reached each of them first; -1 for the initial one.
-            actions: int64[k], the action by which it did; -1 for the initial e-state.
+            parents: int64[k], the predecessors from which the agent reached them first; -1 for the initial e-state.
+            actions: int64[k], the actions by which it reached them; -1 for the initial e-state.
         """
         scores = self.score(ids)
         if self.relaxation is None:
             return Evaluation(scores, np.zeros(len(ids) + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
-        relaxed = self.relaxation(ids)  # remembered where the scores asked for it
+        relaxed = self.relaxation(ids)  # cached if the scores use it
         return Evaluation(scores, relaxed.preferred_ptr, relaxed.preferred)
 
 
 HeuristicMaker = Callable[[StateSpace], Heuristic]
-"""What makes a heuristic for a state space, such as its class."""
+"""A function from a state space to a heuristic, such as a class."""
 
 
 def bind(heuristic: Heuristic | HeuristicMaker | None, space: StateSpace) -> Heuristic | None:
-    """The heuristic that was made for a space, or that is made for it now.
+    """Return a heuristic for a space: the given one, or the result of the given function.
 
     Raises:
         UsageError: when it was made for another space, or is no heuristic.

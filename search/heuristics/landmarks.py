@@ -1,4 +1,4 @@
-"""`landmarks`: counts what every relaxed plan has to make true and is still, or again, required on the way."""
+"""`landmarks`: counts the landmarks of the relaxation that a path still has to reach, or to reach again."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ Bools = NDArray[np.bool_]
 class LandmarkCount(Heuristic):
     """Scores an e-state with its number of required landmarks of the initial e-state; goals score 0, and only they.
 
-    A landmark is *accepted* once it has held on the way to the e-state. It is *required* until it is accepted, and
-    again while it does not hold and is a part of the goal or what first makes another one true that is not accepted
-    yet needs it. Its preferred actions are those of the relaxation, which do better than actions that add
-    landmarks. Where the relaxation is uninformative for the problem, the landmarks are the parts of the goal and no
-    action is preferred.
+    A landmark is a formula that every relaxed plan makes true. It is *accepted* once it has held on the path to the
+    e-state. It is *required* until it is accepted, and again while it does not hold and is a part of the goal or needed
+    by the first achievers of a landmark that is not accepted. The preferred actions are those of the relaxation, which
+    do better than actions that add landmarks. If the relaxation is uninformative for the problem, the landmarks are the
+    parts of the goal and no action is preferred.
 
-    Source: Richter, Westphal, "The LAMA Planner" (JAIR 39, 2010), with greedy-necessary orders only; these need no
-    part in acceptance, for what they ask for has held before.
+    Source: Richter, Westphal, "The LAMA Planner" (JAIR 39, 2010), with greedy-necessary orders only; these do not
+    affect acceptance, as the landmarks before have held.
 
     Args:
-        space: where the e-states live.
+        space: the state space of the e-states.
     """
 
     name = "landmarks"
@@ -43,12 +43,12 @@ class LandmarkCount(Heuristic):
         self._accepted = GrowingTable((len(self._is_goal) + 7) // 8, np.uint8)  # a row of bits for each e-state
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
-        """float64[k]: the landmarks required in each of `ids` (int32[k]) if it is where the way starts."""
+        """float64[k]: the number of landmarks required in each of `ids` (int32[k]) as the start of a path."""
         truth = self._truth(ids)
         return self._scores(ids, self._find_required(truth, truth))
 
     def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
-        """The same at the end of the way on which each was reached first, with the preferred actions there."""
+        """The numbers of landmarks required at the end of the paths to e-states, and the preferred actions."""
         if self.is_uninformative:
             return super().evaluate(ids, parents, actions)
         truth = self._truth(ids)
@@ -57,7 +57,7 @@ class LandmarkCount(Heuristic):
         return Evaluation(self._scores(ids, required), relaxed.preferred_ptr, relaxed.preferred)
 
     def _accept(self, ids: NDArray[np.int32], parents: NDArray[np.int64], truth: Bools) -> Bools:
-        """bool[k, n]: the landmarks accepted, which are those of the parent and what holds; they are remembered."""
+        """Accept the parents' landmarks and those that hold: bool[k, n]; stores them for the successors."""
         missing = max(int(ids.max(initial=-1)) + 1 - len(self._accepted), 0)
         self._accepted.append(np.zeros((missing, self._accepted.rows.shape[1]), dtype=np.uint8))
         rows = self._accepted.rows

@@ -17,29 +17,29 @@ from learn.models.shipped import LINEAR, NETWORKS, find_model
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.heuristics.heuristic import Heuristic
 
-_FIRST = 64  # successors of the initial e-state whose feature types are looked up
+_FIRST = 64  # successors of the initial e-state whose feature types are compared with the model's
 
 
 class Learned(Heuristic):
     """Scores e-states with a linear model or a network; needs neither PyTorch nor a GPU.
 
-    Where the model corrects the relaxation, the preferred actions are those of the relaxed plan.
+    A model that corrects the relaxation prefers the actions of the relaxed plan.
 
     Args:
-        space: where the e-states live.
-        checkpoint: a `model.json` of `learn.train`, `{domain}` in it stands for the task's domain; None takes the model
-            that comes with epigym for the task's domain, or else the general one.
-        least_known: a share; where the model knows fewer of the feature types of the first successors, `h_ff` takes
-            its place: such a model would only decide between e-states of equal cost.
+        space: the state space of the e-states.
+        checkpoint: a `model.json` of `learn.train`; `{domain}` in it stands for the task's domain. None takes the model
+            of epigym for the task's domain, or else the general one.
+        least_known: a share; if the model knows a smaller share of the feature types of the first successors, `h_ff`
+            replaces it: such a model would only decide between e-states of equal cost.
 
     Raises:
         MissingError: when there is no such file.
-        CheckpointError: when it cannot be read.
+        CheckpointError: when the file cannot be read.
         LimitError: when the task does not fit the encoding of a network.
     """
 
     name = "learned"
-    prefers = True  # as far as is known before its file is read
+    prefers = True  # until the file is read
 
     def __init__(
         self, space: StateSpace, checkpoint: str | None = None, least_known: Annotated[float, AtLeast(0)] = 0.0
@@ -60,10 +60,10 @@ class Learned(Heuristic):
         return self._scorer.score(ids)
 
     def steps(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """float64[k]: the steps that values, float64[k], mean."""
+        """float64[k]: values, float64[k], converted to steps."""
         return self._scorer.steps(scores)
 
 
 def list_shipped_models() -> list[Path]:
-    """What `learned` may take when no checkpoint is named."""
+    """The default checkpoints of `learned`, for all domains."""
     return sorted(path for folder in (LINEAR, NETWORKS) for path in folder.glob("*.json"))

@@ -1,10 +1,10 @@
-"""`c_pg`, `l_pg` and `s_pg`, read off the epistemic planning graph: what relaxed execution can make true, and how soon.
+"""`c_pg`, `l_pg` and `s_pg`: heuristics from the epistemic planning graph.
 
-A level marks formulas, and nothing is ever unmarked. Level 0 marks what holds in an e-state. An action takes
-part from the first level on where its applicability formula is marked; it then marks the literals of its
-designated events' effects and every belief formula that its event may change: one that speaks of a fluent
-which the action changes, senses or announces, to agents who may notice. The graph is a relaxation without
-guarantee: where it never marks the goal there may still be a plan.
+Each level of the graph marks formulas, and no formula is unmarked. Level 0 marks the formulas that hold in an e-state.
+An action is used from the first level on that marks its applicability formula. It marks the literals of its designated
+events' effects and every belief formula that it may change: a formula about a fluent that the action changes, senses or
+announces, and about agents that may notice it. The relaxation gives no guarantee: a graph that never marks the goal
+does not prove that there is no plan.
 
 Source: Le, Fabiano, Son, Pontelli, "EFP and PG-EFP" (ICAPS 2018), as used by Fabiano, Platnick, Son,
 Pontelli, "H-EFP" (PRIMA 2024).
@@ -36,9 +36,9 @@ class PlanningGraph:
         task: the planning task.
 
     Attributes:
-        nodes: what a level marks, children before parents: both literals of every fluent, and the formulas of
-            the task (applicability, conditions of effects and observers, subgoals) with all their subformulas,
-            in negation normal form.
+        nodes: the formulas that levels mark, children before parents: both literals of every fluent, and the formulas
+            of the task (applicability, conditions of effects and observers, subgoals) with all their subformulas, in
+            negation normal form.
         goal: int64[g], the nodes of the subgoals.
     """
 
@@ -59,8 +59,8 @@ class PlanningGraph:
             truth: bool[k, n], whether node j holds in e-state i.
 
         Returns:
-            int32[k, n]: 0 for what holds, -1 for what is never marked. A graph ends at the first level that marks
-            all subgoals, or before the first one that would mark nothing new.
+            int32[k, n]: 0 for nodes that hold, -1 for nodes that are never marked. A graph ends at the first level that
+            marks all subgoals, or before the first level that would mark no new node.
         """
         levels = np.where(truth, 0, -1).astype(np.int32)
         rows = np.arange(len(truth))  # of the graphs that still grow
@@ -91,7 +91,7 @@ class PlanningGraph:
         return np.array([self._number[formula.negation_normal_form()] for formula in formulas], dtype=np.int64)
 
     def _junction_layers(self) -> list[_Layer]:
-        """The nodes that follow from others, lower ones first."""
+        """The conjunctions and disjunctions among the nodes, by height."""
         height: dict[Formula, int] = {}
         by_kind: dict[tuple[int, bool], list[Formula]] = {}
         for node in self.nodes:
@@ -107,7 +107,7 @@ class PlanningGraph:
         return _Layer(join, self._numbers(nodes), np.concatenate(parts), starts)
 
     def _rules(self, task: Task) -> _Rules:
-        """What each action marks: the literals of an effect under its condition, and the beliefs it may change."""
+        """The nodes that each action marks: literals of effects under their conditions, and beliefs it may change."""
         changed_beliefs = functools.cache(self._find_changed_beliefs)  # many actions differ in name only
         sources, conditions, marks = [], [], []
         for number, action in enumerate(task.actions):
@@ -123,7 +123,7 @@ class PlanningGraph:
         return _Rules(np.array(sources, dtype=np.int64), self._numbers(conditions), np.array(marks))
 
     def _find_changed_beliefs(self, news: frozenset[str], noticing: frozenset[str]) -> list[Formula]:
-        """The belief formulas, negated or not, of agents who notice that speak of fluents in the news."""
+        """The belief formulas, negated or not, about fluents in `news` and agents in `noticing`."""
         touched: set[Formula] = set()
         for node in self.nodes:
             if node.op is Op.FLUENT:
@@ -136,7 +136,7 @@ class PlanningGraph:
 
 
 class _Layer(NamedTuple):
-    """Nodes that are marked when all (or any) of their parts are; part j of node i is parts[starts[i] + j]."""
+    """Nodes that are marked when all (or any) of their parts are marked; part j of node i is parts[starts[i] + j]."""
 
     join: np.ufunc
     nodes: NDArray[np.int64]
@@ -145,7 +145,7 @@ class _Layer(NamedTuple):
 
 
 class _Rules(NamedTuple):
-    """Rule i: once action source[i] takes part and node condition[i] is marked, mark the nodes of row i."""
+    """Rule i: once action source[i] is used and node condition[i] is marked, mark the nodes of row marks[i]."""
 
     source: NDArray[np.int64]
     condition: NDArray[np.int64]
@@ -153,7 +153,7 @@ class _Rules(NamedTuple):
 
 
 def _relevant(task: Task) -> list[Formula]:
-    """The formulas that a planning graph of `task` speaks about."""
+    """The formulas of a planning graph of `task`."""
     found: dict[Formula, None] = {TRUE: None}
     for action in task.actions:
         found[action.applicability] = None
@@ -163,7 +163,7 @@ def _relevant(task: Task) -> list[Formula]:
 
 
 def _with_parts(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
-    """All subformulas of formulas in negation normal form, parts before what they are parts of."""
+    """All subformulas of formulas in negation normal form, parts before wholes."""
     found: dict[Formula, None] = {}
     for formula in formulas:
         for node in formula.subformulas():
@@ -193,14 +193,14 @@ def _news(action: Action) -> frozenset[str]:
 
 
 def _said(formula: Formula) -> frozenset[str]:
-    """The fluents that a precondition tells about; what stands under `actually` decides whether it tells."""
+    """The fluents that a precondition reveals; formulas under `actually` are only conditions of revealing."""
     if formula.op is Op.ACTUALLY:
         return frozenset()
     return frozenset({formula.name} if formula.op is Op.FLUENT else ()).union(*map(_said, formula.children))
 
 
 def _noticing(task: Task, action: Action) -> frozenset[str]:
-    """The agents who may have an observability type that is not oblivious."""
+    """The agents that may have an observability type that is not oblivious."""
     plain = {number for number, event in enumerate(action.events) if event.precondition is TRUE and not event.effects}
     oblivious = {
         kind for kind, rows in action.relations.items() if all(rows[event] <= plain for event in action.designated)
@@ -213,7 +213,7 @@ def _noticing(task: Task, action: Action) -> frozenset[str]:
 
 
 class _GraphHeuristic(Heuristic):
-    """A heuristic that reads its scores off planning graphs."""
+    """Base of the heuristics that use one planning graph per e-state."""
 
     def __init__(self, space: StateSpace) -> None:
         self._graph = PlanningGraph(space.task)
@@ -250,8 +250,8 @@ class GoalLevels(_GraphHeuristic):
 class EntailedLevels(_GraphHeuristic):
     """`c_pg`: the share of the initial planning graph's levels that an e-state does not entail, in percent.
 
-    One graph, from the initial e-state, gives every node its level; an e-state that entails what was hard
-    to reach scores low.
+    One graph, from the initial e-state, determines the level of every node; e-states that entail nodes of high levels
+    score low.
     """
 
     name = "c_pg"

@@ -1,7 +1,7 @@
-"""A second check that a task has no plan, by the reference, which shares no code with the core.
+"""Checks the result that a task has no plan with the reference, which shares no code with the core.
 
-The reference explores the space breadth first, and every e-state is compared with that of the core, until all are
-checked or a budget of successors is spent. The budget is counted, so that the result does not depend on the machine.
+The reference explores the space breadth first and compares every e-state with that of the core, until all are checked
+or a budget of successors is used up. The budget is counted, so that the result does not depend on the machine.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from epigym.task.task import Action, EState, Task
 SPARE = 1_000
 """Successors that the reference may generate beyond those that the search generated."""
 MOST = 10_000
-"""Successors that it may generate in all."""
+"""Successors that the reference may generate in all."""
 SLOW_SECONDS = 1.0
 """The reference stops at a successor that takes longer."""
-_PAIRS = 500  # of an edge in the e-state and one in the event model: so many take about 1 ms, and count as a successor
-_ACTIONS = 16  # whose applicability counts as a successor
-_LARGEST = int(1_000 * SLOW_SECONDS)  # a successor that counts more often is not generated
+_PAIRS = 500  # pairs of an edge in the e-state and one in the event model that count as a successor: about 1 ms
+_ACTIONS = 16  # actions whose applicability counts as a successor
+_LARGEST = int(1_000 * SLOW_SECONDS)  # a successor that counts more than so often is not generated
 
 
 class RefutedError(EpigymError):
-    """Raised when the reference contradicts the core about a task that is said to have no plan."""
+    """Raised when the reference contradicts the result that a task has no plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """How much of a space without a goal the reference has checked.
+    """The extent of a check.
 
     Attributes:
-        checked: e-states in which the goal does not hold and all successors are those of the core.
-        known: e-states of the explored space.
+        checked: the number of e-states in which the goal does not hold and whose successors are those of the core.
+        known: the number of e-states of the explored space.
         is_cut: whether the check stopped at a successor that takes more than `SLOW_SECONDS`.
     """
 
@@ -64,15 +64,15 @@ class Confirmation:
 def confirm_unsolvable(
     task: Task, generated: int, distinct: int, seconds: float = inf, *, consistent_beliefs: bool = False
 ) -> Confirmation:
-    """Check again that a task has no plan.
+    """Check that a task has no plan.
 
     Args:
         task: the planning task.
-        generated: successors that the search generated. The reference generates at most `SPARE` more and `MOST` in
-            all, where a successor of a large e-state counts more than once.
-        distinct: e-states that the search saw. The explored space has as many, or more where this check meets more.
-        seconds: what is left of the time limit, which ends the check between two successors.
-        consistent_beliefs: whether e-states in which an agent believes everything do not count, see `StateSpace`.
+        generated: the successors that the search generated. The reference generates at most `SPARE` more, and `MOST` in
+            all; a successor of a large e-state counts more than once.
+        distinct: the e-states that the search reached, a lower bound of the size of the space.
+        seconds: the time limit of the check, tested between two successors.
+        consistent_beliefs: whether e-states with inconsistent beliefs are excluded, see `StateSpace`.
 
     Raises:
         RefutedError: when the goal holds in an e-state, or the reference sees other successors than the core.
@@ -93,14 +93,14 @@ class _SpentError(Exception):
 
 
 class _Budget:
-    """Successors and time that are left; `is_cut` says whether a single successor was too much."""
+    """The remaining successors and time; `is_cut` says whether a single successor exceeded the budget."""
 
     def __init__(self, successors: int, deadline: float) -> None:
         self.is_cut = False
         self._left, self._deadline = successors, deadline
 
     def take(self, successors: int) -> None:
-        """Count work as so many successors, or raise `_SpentError` when there are fewer left or it is too much."""
+        """Count work as so many successors; raises `_SpentError` when it exceeds the budget or `_LARGEST`."""
         self._left -= successors
         self.is_cut = successors > _LARGEST
         if self.is_cut or self._left < 0 or perf_counter() > self._deadline:
@@ -108,7 +108,7 @@ class _Budget:
 
     @contextmanager
     def successor(self, cost: int) -> Iterator[None]:
-        """The same for a single successor that a block generates; it ends the check when the block is slow, too."""
+        """The same for a successor that a block generates; a slow block ends the check, too."""
         self.take(cost)
         start = perf_counter()
         yield
@@ -118,7 +118,7 @@ class _Budget:
 
 
 def _explore(space: StateSpace, budget: _Budget) -> Iterator[int]:
-    """The e-states breadth first, each after it was checked."""
+    """Check e-states breadth first; yields each."""
     task = space.task
     budget.take(_edges(task.initial) // _PAIRS)
     numbers = {canonical(task.initial, task.fluents): space.initial}  # in the core, by canonical form
@@ -139,7 +139,7 @@ def _explore(space: StateSpace, budget: _Budget) -> Iterator[int]:
 def _successors(
     space: StateSpace, number: int, state: EState, budget: _Budget
 ) -> Iterator[tuple[int, EState, CanonicalForm]]:
-    """The successors of an e-state: their numbers in the core, and themselves and their forms by the reference."""
+    """The successors of an e-state: number in the core, e-state and canonical form by the reference."""
     task = space.task
     budget.take(len(task.actions) // _ACTIONS)
     if all(subgoals(task, state)) or space.is_goal([number])[0]:
@@ -165,10 +165,10 @@ def _contradiction(number: int) -> RefutedError:
 
 
 def _edges(state: EState) -> int:
-    """Worlds and edges of an e-state; worlds with equal successors share edges."""
+    """The number of worlds and edges of an e-state; worlds with equal successors share edges."""
     return len(state.valuations) + sum(len(row) for rows in state.successors for row in set(rows))
 
 
 def _event_edges(action: Action) -> int:
-    """Events and edges of an event model, as an agent of one type sees it."""
+    """The number of events, and of edges of the observability type with the most edges."""
     return len(action.events) + max(sum(map(len, rows)) for rows in action.relations.values())

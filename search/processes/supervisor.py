@@ -102,7 +102,7 @@ def watch(
     has `START_SECONDS` to get ready.
 
     Args:
-        jobs: the jobs; the next one is taken when a place is free.
+        jobs: the jobs; the next one starts when a process is free.
         parallel: the number of processes at a time.
         wall_limit: seconds after which a process is killed, its start included.
         memory_limit: bytes of resident memory, with its children's, at which a process is killed.

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from domains.checks import between, flag, formulas, known, subset
+from domains.checks import check_between, check_flag, check_formulas, check_one_of, check_subset
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import atom, believes, common, knows_whether, not_, numbered, unsure, write
@@ -42,9 +42,9 @@ def problem(
     after F. Kominis and H. Geffner, "Beliefs in multiagent planning: from one agent to many" (ICAPS 2015).
     """
     names = _names(children)
-    at_least = int(flag("certain", certain))
-    dirty = subset("muddy", _drawn(names, seed) if muddy is None else muddy, names, at_least=at_least)
-    known("child in wise", wise, names)
+    at_least = int(check_flag("certain", certain))
+    dirty = check_subset("muddy", _drawn(names, seed) if muddy is None else muddy, names, at_least=at_least)
+    check_one_of("child in wise", wise, names)
     clean = [name for name in names if name not in dirty] if certain else []
     sees = knows_whether("?child", atom("muddy", "?other"))
     return write(
@@ -60,7 +60,7 @@ def problem(
             common("(exists (?child - agent) (muddy ?child))"),
             f"(:forall (?child ?other - agent | (/= ?child ?other)) {common(sees)})",
         ],
-        goals=[knows_whether(wise, atom("muddy", wise))] if goals is None else formulas("goals", goals),
+        goals=[knows_whether(wise, atom("muddy", wise))] if goals is None else check_formulas("goals", goals),
     )
 
 
@@ -77,13 +77,13 @@ def vocabulary(*, children: int = 4, **_: Any) -> list[str]:
 
 
 def _names(children: int) -> tuple[str, ...]:
-    return numbered("c", between("children", children, 2, 16))
+    return numbered("c", check_between("children", children, 2, 16))
 
 
 def _drawn(names: Sequence[str], seed: int | None) -> Sequence[str]:
     if seed is None:
         return names[len(names) // 2 :]
-    draw = random.Random(between("seed", seed, 0, 2**32 - 1))
+    draw = random.Random(check_between("seed", seed, 0, 2**32 - 1))
     return draw.sample(names, draw.randint(2, len(names)))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import cycle, islice, permutations
 from typing import Any
 
-from domains.checks import between, flag, formulas, known
+from domains.checks import check_between, check_flag, check_formulas, check_one_of
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import Action, agent_names, always, and_, believes, common, not_, or_, write
 from domains.writing.structure import Structure, numbered
@@ -47,13 +47,13 @@ def problem(
     higher-order belief change" (IJCAI 2017), in the form published in mA* with the EFP planners, there with
     two agents and one part each; more agents and parts are our generalisation.
     """
-    names = agent_names(between("agents", agents, 2, 8))
-    between("parts", parts, 1, 8)
-    between("agents * parts", agents * parts, 2, 14)
+    names = agent_names(check_between("agents", agents, 2, 8))
+    check_between("parts", parts, 1, 8)
+    check_between("agents * parts", agents * parts, 2, 14)
     if isinstance(depth, str):
-        known("depth", depth, [_COMMON])
+        check_one_of("depth", depth, [_COMMON])
     else:
-        between("depth", depth, 1, 50)
+        check_between("depth", depth, 1, 50)
     owned = [(name, fact) for name in names for fact in _facts(name, parts)]
     facts = [fact for _, fact in owned]
     return write(
@@ -71,8 +71,8 @@ def problem(
         ],
         agents=names,
         designated=[*facts, "-assemble", "-restart"],
-        commonly_known=["-assemble", "-restart"] if flag("clear_start", clear_start) else [],
-        goals=[believes(name, "assemble") for name in names] if goals is None else formulas("goals", goals),
+        commonly_known=["-assemble", "-restart"] if check_flag("clear_start", clear_start) else [],
+        goals=[believes(name, "assemble") for name in names] if goals is None else check_formulas("goals", goals),
     )
 
 

@@ -17,21 +17,21 @@ class DomainError(ValueError):
     """Raised when a domain, an instance, a suite or a parameter does not exist or is out of range."""
 
 
-def between(name: str, value: object, low: int, high: int) -> int:
+def check_between(name: str, value: object, low: int, high: int) -> int:
     """Return `value` if it is a whole number from `low` to `high`."""
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise DomainError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
     return value
 
 
-def flag(name: str, value: object) -> bool:
+def check_flag(name: str, value: object) -> bool:
     """Return `value` if it is true or false."""
     if not isinstance(value, bool):
         raise DomainError(f"{name} must be True or False, got {value!r}")
     return value
 
 
-def known(kind: str, name: object, names: Iterable[str]) -> str:
+def check_one_of(kind: str, name: object, names: Iterable[str]) -> str:
     """Return `name` if it is one of `names`."""
     choices = list(names)
     if isinstance(name, str) and name in choices:
@@ -39,7 +39,7 @@ def known(kind: str, name: object, names: Iterable[str]) -> str:
     raise DomainError(unknown(kind, name, choices))
 
 
-def subset(name: str, chosen: object, names: Sequence[str], *, at_least: int = 0) -> tuple[str, ...]:
+def check_subset(name: str, chosen: object, names: Sequence[str], *, at_least: int = 0) -> tuple[str, ...]:
     """Return `chosen`, a list of different members of `names`, in the order of `names`.
 
     A string stands for its letters, so `"ab"` means `("a", "b")`.
@@ -48,7 +48,7 @@ def subset(name: str, chosen: object, names: Sequence[str], *, at_least: int = 0
         raise DomainError(f"{name} must be a list of names out of {', '.join(names)}, got {chosen!r}")
     members = list(chosen)
     for member in members:
-        known(f"name in {name}", member, names)
+        check_one_of(f"name in {name}", member, names)
     if len(set(members)) < len(members):
         raise DomainError(f"{name} names something twice: {', '.join(members)}")
     if len(members) < at_least:
@@ -56,7 +56,7 @@ def subset(name: str, chosen: object, names: Sequence[str], *, at_least: int = 0
     return tuple(member for member in names if member in members)
 
 
-def one_each(name: str, chosen: object, choices: Sequence[T], members: Sequence[str]) -> dict[str, T]:
+def check_one_each(name: str, chosen: object, choices: Sequence[T], members: Sequence[str]) -> dict[str, T]:
     """Return what `chosen`, a list with one of `choices` for each of `members`, gives each of them."""
     listed = list(chosen) if isinstance(chosen, Iterable) else []
     if len(listed) != len(members) or any(value not in choices or isinstance(value, bool) for value in listed):
@@ -66,7 +66,7 @@ def one_each(name: str, chosen: object, choices: Sequence[T], members: Sequence[
     return dict(zip(members, listed, strict=True))
 
 
-def formulas(name: str, chosen: object) -> tuple[str, ...]:
+def check_formulas(name: str, chosen: object) -> tuple[str, ...]:
     """Return `chosen`, formulas given as one string or as a list of strings."""
     listed = [chosen] if isinstance(chosen, str) else chosen
     if not isinstance(listed, Sequence) or not listed or not all(isinstance(part, str) and part for part in listed):

@@ -7,7 +7,7 @@ from itertools import product
 from random import Random
 from typing import Any
 
-from domains.checks import between, flag, formulas, one_each, subset
+from domains.checks import check_between, check_flag, check_formulas, check_one_each, check_subset
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import atom, believes, common, knows_whether, literal, not_, numbered, unsure, write
@@ -51,24 +51,24 @@ def problem(
     Source: the family *cloud scheduling* of the epistemic track of the International Planning Competition 2026.
     """
     names, holders = _tasks(tasks), _tenants(tenants)
-    draw = Random(between("seed", seed, 0, 2**32 - 1))
+    draw = Random(check_between("seed", seed, 0, 2**32 - 1))
     drawn_owners, drawn_stages = draw.choices(holders, k=len(names)), draw.choices(_STAGES, k=len(names))
     drawn_large = [name for name in names if draw.random() < 0.5]
-    owner_of = one_each("owners", drawn_owners if owners is None else owners, holders, names)
-    stage = one_each("stages", drawn_stages if stages is None else stages, _STAGES, names)
-    heavy = subset("large", drawn_large if large is None else large, names)
+    owner_of = check_one_each("owners", drawn_owners if owners is None else owners, holders, names)
+    stage = check_one_each("stages", drawn_stages if stages is None else stages, _STAGES, names)
+    heavy = check_subset("large", drawn_large if large is None else large, names)
     wanted = [
         *(atom(predicate, name) for predicate in ("completed", "validated") for name in names),
         *(believes(agent, atom("completed", name)) for name in names for agent in ("scheduler", owner_of[name])),
     ]
-    if flag("private", private):
+    if check_flag("private", private):
         wanted += [
             not_(believes(other, atom("completed", name)))
             for name in names
             for other in holders
             if other != owner_of[name]
         ]
-    if flag("confirmed", confirmed):
+    if check_flag("confirmed", confirmed):
         wanted += [believes("reporter", believes(owner_of[name], atom("completed", name))) for name in names]
     return write(
         title=f"Cloud Scheduling: {len(names)} tasks of {len(holders)} tenants",
@@ -89,7 +89,7 @@ def problem(
             common("(forall (?task - task) (and (submitted ?task) (not (completed ?task)) (not (rescheduled ?task))))"),
             *(common(literal(stage[name] == step, atom(step, name))) for name in names for step in _STAGES[1:]),
         ],
-        goals=wanted if goals is None else formulas("goals", goals),
+        goals=wanted if goals is None else check_formulas("goals", goals),
     )
 
 
@@ -112,11 +112,11 @@ def vocabulary(*, tasks: int = 2, tenants: int = 2, **_: Any) -> list[str]:
 
 
 def _tasks(tasks: int) -> tuple[str, ...]:
-    return numbered("task", between("tasks", tasks, 1, 6))
+    return numbered("task", check_between("tasks", tasks, 1, 6))
 
 
 def _tenants(tenants: int) -> tuple[str, ...]:
-    return numbered("tenant", between("tenants", tenants, 1, 6))
+    return numbered("tenant", check_between("tenants", tenants, 1, 6))
 
 
 DOMAIN = Domain(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import permutations
 from typing import Any
 
-from domains.checks import between, formulas, known, subset
+from domains.checks import check_between, check_formulas, check_one_of, check_subset
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import Action, agent_names, always, and_, believes, common, ignorant, not_, write
 
@@ -53,11 +53,11 @@ def problem(
     Source: the running example of C. Baral, G. Gelfond, E. Pontelli and T. C. Son, "An action language for
     multi-agent domains" (Artificial Intelligence 302, 2022), as published with the EFP planners.
     """
-    names = agent_names(between("agents", agents, 2, 12))
-    keys = subset("keys", keys, names)
-    looking = subset("looking", looking, names)
-    unlocked_for = subset("unlocked_for", unlocked_for, names)
-    known("goal", goal, _GOALS)
+    names = agent_names(check_between("agents", agents, 2, 12))
+    keys = check_subset("keys", keys, names)
+    looking = check_subset("looking", looking, names)
+    unlocked_for = check_subset("unlocked_for", unlocked_for, names)
+    check_one_of("goal", goal, _GOALS)
     facts = [*(f"has_key_{name}" for name in names), "opened", *(f"looking_{name}" for name in names)]
     true = {f"has_key_{name}" for name in keys} | {f"looking_{name}" for name in looking}
     literals = [fact if fact in true else not_(fact) for fact in facts]
@@ -73,7 +73,7 @@ def problem(
         agents=names,
         designated=["tail", *literals],
         commonly_known=literals,
-        goals=_GOALS[goal](names) if goals is None else formulas("goals", goals),
+        goals=_GOALS[goal](names) if goals is None else check_formulas("goals", goals),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import permutations, product
 from typing import Any
 
-from domains.checks import DomainError, between, formulas, known, subset
+from domains.checks import DomainError, check_between, check_formulas, check_one_of, check_subset
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import Action, agent_names, always, and_, believes, common, not_, or_, write
 from domains.writing.structure import Structure, numbered
@@ -56,15 +56,15 @@ def problem(
     Source: F. Kominis and H. Geffner, "Beliefs in multiagent planning: from one agent to many"
     (ICAPS 2015), in the form published in mA* with the EFP planners.
     """
-    names = agent_names(between("agents", agents, 2, 6))
-    crates = [f"b{number}" for number in range(1, between("boxes", boxes, 1, 6) + 1)]
-    numbers = range(1, between("rooms", rooms, 2, 8) + 1)
+    names = agent_names(check_between("agents", agents, 2, 6))
+    crates = [f"b{number}" for number in range(1, check_between("boxes", boxes, 1, 6) + 1)]
+    numbers = range(1, check_between("rooms", rooms, 2, 8) + 1)
     hiding = [room for room in numbers if room != 2]
     placed = _places(crates, hiding, places)
-    looked_for = _looked_for(crates, hiding, known("kind of checks", checks, _CHECKS))
-    teams = _teams(names, between("newcomers", newcomers, 0, agents))
-    tells = _tells(teams, crates, hiding, known("order of tells_by", tells_by, _ORDERS))
-    quiet = subset("mumbled", mumbled, [f"tell_{name}_{box}_{room}" for name, box, room in tells])
+    looked_for = _looked_for(crates, hiding, check_one_of("kind of checks", checks, _CHECKS))
+    teams = _teams(names, check_between("newcomers", newcomers, 0, agents))
+    tells = _tells(teams, crates, hiding, check_one_of("order of tells_by", tells_by, _ORDERS))
+    quiet = check_subset("mumbled", mumbled, [f"tell_{name}_{box}_{room}" for name, box, room in tells])
     positions = [f"at_{name}_2" for name in names]
     positions += [f"-at_{name}_{room}" for room in hiding for name in names]
     return write(
@@ -84,7 +84,7 @@ def problem(
         agents=names,
         designated=[*positions, *(_at(box, room, placed[box] == room) for box in crates for room in hiding)],
         commonly_known=[*positions, *(_somewhere(box, hiding) for box in crates)],
-        goals=[common(names[:2], f"at_b1_{placed['b1']}")] if goals is None else formulas("goals", goals),
+        goals=[common(names[:2], f"at_b1_{placed['b1']}")] if goals is None else check_formulas("goals", goals),
     )
 
 

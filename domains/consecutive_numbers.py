@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from domains.checks import DomainError, between, formulas, known
+from domains.checks import DomainError, check_between, check_formulas, check_one_of
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import atom, believes, not_, write
@@ -69,7 +69,7 @@ def problem(
     version of the puzzle of the consecutive numbers.
     """
     names, turns = _agents(agents, highest, zero)
-    held = between("run", len(names) if run is None else run, 2, len(names))
+    held = check_between("run", len(names) if run is None else run, 2, len(names))
     stated = _drawn(turns, highest, seed) if numbers is None else _stated(numbers, turns, highest, held)
     wanted = _default_goal(stated, names) if learn is None else _numbers("learn", learn, names, highest)
     values = [f"n{number}" for number in range(highest + 1)]
@@ -95,7 +95,7 @@ def problem(
             _some_are_consecutive(held),
             *_COMMONLY_KNOWN,
         ],
-        goals=_goal(wanted, names) if goals is None else formulas("goals", goals),
+        goals=_goal(wanted, names) if goals is None else check_formulas("goals", goals),
     )
 
 
@@ -114,9 +114,9 @@ def vocabulary(*, agents: int = 3, highest: int = 6, zero: str = "a", **_: Any) 
 
 def _agents(agents: int, highest: int, zero: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The agents, and the same in the order of the numbers they may hold."""
-    names = agent_names(between("agents", agents, 2, 8))
-    between("highest", highest, agents + 1, 40)
-    start = names.index(known("agent in zero", zero, names))
+    names = agent_names(check_between("agents", agents, 2, 8))
+    check_between("highest", highest, agents + 1, 40)
+    start = names.index(check_one_of("agent in zero", zero, names))
     return names, names[start:] + names[:start]
 
 
@@ -124,7 +124,9 @@ def _numbers(parameter: str, given: object, names: Sequence[str], highest: int) 
     if not isinstance(given, Mapping) or not given:
         raise DomainError(f"{parameter} must map agents to numbers, got {given!r}")
     return {
-        known(f"agent in {parameter}", name, names): between(f"the number of {name} in {parameter}", number, 0, highest)
+        check_one_of(f"agent in {parameter}", name, names): check_between(
+            f"the number of {name} in {parameter}", number, 0, highest
+        )
         for name, number in given.items()
     }
 
@@ -147,7 +149,7 @@ def _stated(given: object, turns: Sequence[str], highest: int, run: int) -> dict
 def _drawn(turns: Sequence[str], highest: int, seed: int | None) -> dict[str, int]:
     """Consecutive numbers for all agents, none of them the highest possible."""
     most = highest - len(turns)
-    lowest = most // 2 if seed is None else random.Random(between("seed", seed, 0, 2**32 - 1)).randint(0, most)
+    lowest = most // 2 if seed is None else random.Random(check_between("seed", seed, 0, 2**32 - 1)).randint(0, most)
     held = {turns[number % len(turns)]: number for number in range(lowest, lowest + len(turns))}
     return dict(sorted(held.items()))
 

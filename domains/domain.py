@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal
 
-from domains.checks import DomainError, known
-from domains.instances import Parameters, instances, published
+from domains.checks import DomainError, check_one_of
+from domains.instances import Parameters, find_instances, load_published
 from domains.names import unknown
 from domains.writing.structure import Structure
 
@@ -117,17 +117,17 @@ class Domain:
     @property
     def instances(self) -> Mapping[str, Parameters]:
         """Named parameter sets: the published instances and those of the tables of suites."""
-        return instances(self.name)
+        return find_instances(self.name)
 
     @property
     def train(self) -> tuple[str, ...]:
         """Names of the published instances that a heuristic for the domain is trained on."""
-        return tuple(published(self.name)["train"])
+        return tuple(load_published(self.name)["train"])
 
     @property
     def test(self) -> tuple[str, ...]:
         """Names of the published instances that it is tested on."""
-        return tuple(published(self.name)["test"])
+        return tuple(load_published(self.name)["test"])
 
     def text(self, parameters: Parameters) -> str:
         """The text of the problem with these parameters; the others have their default values.
@@ -136,7 +136,7 @@ class Domain:
             DomainError: when a parameter does not exist or is out of range.
         """
         for parameter in parameters:
-            known(f"parameter of {self.name}", parameter, self.defaults)
+            check_one_of(f"parameter of {self.name}", parameter, self.defaults)
         return self.problem(**parameters)
 
     def sample(self, split: str, random: Random) -> dict[str, Any]:
@@ -145,7 +145,7 @@ class Domain:
         Raises:
             DomainError: when there is no such split.
         """
-        known("split", split, SPLITS)
+        check_one_of("split", split, SPLITS)
         kind = random.choice(self.ranges[split])
         sampled = {name: random.choice(values) for name, values in kind.items()}
         return sampled | ({"seed": random.randrange(_SEEDS)} if "seed" in self.defaults else {})
@@ -171,5 +171,5 @@ def resolve(name: str, domains: Mapping[str, Domain]) -> tuple[Domain, Parameter
     if not isinstance(name, str):
         raise DomainError(f"a problem is named domain or domain/instance, got {name!r}")
     domain_name, slash, instance = name.partition("/")
-    domain = domains[known("domain", domain_name, domains)]
+    domain = domains[check_one_of("domain", domain_name, domains)]
     return domain, domain.instance(instance) if slash else {}

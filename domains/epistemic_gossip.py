@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import permutations
 from typing import Any
 
-from domains.checks import between, formulas, known
+from domains.checks import check_between, check_formulas, check_one_of
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import Action, agent_names, always, believes, everybody, knows_whether, not_, write
 from domains.writing.structure import Structure, secrets
@@ -47,11 +47,11 @@ def problem(
     Source: M. C. Cooper, A. Herzig, F. Maffre, F. Maris and P. Régnier, "The epistemic gossip problem"
     (Discrete Mathematics 342, 2019); the two protocols are those of the published mA* problems.
     """
-    names = agent_names(between("agents", agents, 2, 8))
-    known("protocol", protocol, _PROTOCOLS)
-    group = names[: between("informed", agents if informed is None else informed, 1, agents)]
-    subjects = names[: between("secrets", agents if secrets is None else secrets, 1, agents)]
-    between("depth", depth, 1, 20)
+    names = agent_names(check_between("agents", agents, 2, 8))
+    check_one_of("protocol", protocol, _PROTOCOLS)
+    group = names[: check_between("informed", agents if informed is None else informed, 1, agents)]
+    subjects = names[: check_between("secrets", agents if secrets is None else secrets, 1, agents)]
+    check_between("depth", depth, 1, 20)
     facts = [f"s{name}" for name in names]
     return write(
         title=f"Epistemic Gossip: agents={agents}, protocol={protocol}",
@@ -64,7 +64,7 @@ def problem(
         agents=names,
         designated=facts,
         commonly_known=[knows_whether(name, f"s{name}") for name in names],
-        goals=_mutual(group, subjects, depth) if goals is None else formulas("goals", goals),
+        goals=_mutual(group, subjects, depth) if goals is None else check_formulas("goals", goals),
     )
 
 

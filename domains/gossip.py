@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import permutations
 from typing import Any
 
-from domains.checks import DomainError, between, formulas, known
+from domains.checks import DomainError, check_between, check_formulas, check_one_of
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import atom, believes, common, knows_whether, not_, unsure, write
@@ -73,11 +73,11 @@ def problem(
     Source: the families *gossip* of the epistemic track of the International Planning Competition 2026.
     """
     names, friends, owners = _agents(agents, kind)
-    wanted = known("goal", goal, ("all", "impostor" if kind == "deceived" else "single"))
-    draw = None if seed is None else random.Random(between("seed", seed, 0, 2**32 - 1))
+    wanted = check_one_of("goal", goal, ("all", "impostor" if kind == "deceived" else "single"))
+    draw = None if seed is None else random.Random(check_between("seed", seed, 0, 2**32 - 1))
     if learner is None:
         learner = draw.choice(friends) if draw else names[0]
-    known("agent in learner", learner, friends)
+    check_one_of("agent in learner", learner, friends)
     if shared is None and draw:
         pairs = _drawn(draw, names, friends, learner if wanted == "single" else None)
     else:
@@ -99,7 +99,7 @@ def problem(
             *(common(knows_whether(name, atom("secret", other))) for name, other in pairs),
             *([f"(:forall (?friend - friend) {common(not_('(spying ?friend)'))})"] if deceived else []),
         ],
-        goals=_goal(wanted, names, learner, deceived=deceived) if goals is None else formulas("goals", goals),
+        goals=_goal(wanted, names, learner, deceived=deceived) if goals is None else check_formulas("goals", goals),
     )
 
 
@@ -133,10 +133,10 @@ def vocabulary(*, agents: int = 3, kind: str = "basic", **_: Any) -> list[str]:
 
 def _agents(agents: int, kind: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """All agents, those that tell their secrets, and those that have one."""
-    if known("kind", kind, _STORIES) == "deceived":
-        friends = agent_names(between("agents", agents, 3, 13) - 2)
+    if check_one_of("kind", kind, _STORIES) == "deceived":
+        friends = agent_names(check_between("agents", agents, 3, 13) - 2)
         return (*friends, _DETECTIVE, _IMPOSTOR), friends, (*friends, _IMPOSTOR)
-    names = agent_names(between("agents", agents, 2, 13))
+    names = agent_names(check_between("agents", agents, 2, 13))
     return names, names, names
 
 
@@ -145,8 +145,8 @@ def _pairs(shared: object, names: Sequence[str], owners: Sequence[str]) -> list[
     for pair in shared if isinstance(shared, Sequence) else [shared]:
         if not isinstance(pair, Sequence) or len(pair) != 2 or pair[0] == pair[1]:
             raise DomainError(f"shared must be a list of pairs of two agents, got {shared!r}")
-        name = known("agent in shared", pair[0], names)
-        pairs.append((name, known("owner of a secret in shared", pair[1], owners)))
+        name = check_one_of("agent in shared", pair[0], names)
+        pairs.append((name, check_one_of("owner of a secret in shared", pair[1], owners)))
     return pairs
 
 

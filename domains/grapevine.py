@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise, permutations, product
 from typing import Any
 
-from domains.checks import between, flag, formulas, subset
+from domains.checks import check_between, check_flag, check_formulas, check_subset
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import Action, agent_names, and_, believes, knows_whether, not_, or_, write
 from domains.writing.structure import Structure, numbered, secrets
@@ -52,15 +52,15 @@ def problem(
     Source: the Grapevine domain of C. Muise et al., "Planning over multi-agent epistemic states: a classical
     planning approach" (AAAI 2015), in the form published in mA* with the EFP planners.
     """
-    names = agent_names(between("agents", agents, 2, 8))
-    numbers = range(1, between("rooms", rooms, 2, 6) + 1)
-    members = names[: between("ring", ring, 2, agents)]
+    names = agent_names(check_between("agents", agents, 2, 8))
+    numbers = range(1, check_between("rooms", rooms, 2, 6) + 1)
+    members = names[: check_between("ring", ring, 2, agents)]
     wanted = _ring_goals(
         members,
-        learn=subset("learn", learn, members),
-        miss=subset("miss", miss, members),
-        unsure=subset("unsure", unsure, members),
-        home=flag("home", home),
+        learn=check_subset("learn", learn, members),
+        miss=check_subset("miss", miss, members),
+        unsure=check_subset("unsure", unsure, members),
+        home=check_flag("home", home),
     )
     if goals is None and not wanted:
         wanted = [f"at_{name}_1" for name in names]
@@ -73,11 +73,11 @@ def problem(
             the secrets they believe with everybody in the same room.
         """,
         fluents=[*(f"at_{name}_{room}" for name in names for room in numbers), *(f"s{name}" for name in names)],
-        actions=_actions(names, numbers, flag("noticed", noticed)),
+        actions=_actions(names, numbers, check_flag("noticed", noticed)),
         agents=names,
         designated=[*here, *elsewhere, *(f"s{name}" for name in names)],
         commonly_known=[*here, *elsewhere, *(knows_whether(name, f"s{name}") for name in names)],
-        goals=wanted if goals is None else formulas("goals", goals),
+        goals=wanted if goals is None else check_formulas("goals", goals),
     )
 
 

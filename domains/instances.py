@@ -33,26 +33,26 @@ def kind_of(instance: str) -> str:
 
 
 @cache
-def published(domain: str) -> Mapping[str, Mapping[str, Parameters]]:
+def load_published(domain: str) -> Mapping[str, Mapping[str, Parameters]]:
     """By split and name the parameters of the published instances of a domain: `domains/data/<domain>.json`, if any."""
     found: Mapping[str, Mapping[str, Parameters]] = json.loads(read_text(f"{domain}.json", default="{}"))
     return {"train": {}, "validation": {}, "test": {}, **found}
 
 
 @cache
-def tabled() -> Mapping[str, Mapping[str, Parameters]]:
+def load_tables() -> Mapping[str, Mapping[str, Parameters]]:
     """By domain and name the parameters of the instances in tables."""
     found: dict[str, dict[str, Parameters]] = defaultdict(dict)
-    for row in _rows():
+    for row in _load_rows():
         found[row["domain"]][row["instance"]] = json.loads(row["parameters"])
     return dict(found)
 
 
 @cache
-def counts() -> Mapping[str, tuple[int, ...]]:
+def load_sizes() -> Mapping[str, tuple[int, ...]]:
     """By `domain/instance` the numbers of fluents, agents, actions and subgoals, where a table has them."""
     found = {}
-    for row in _rows():
+    for row in _load_rows():
         if "fluents" in row:
             subgoals = row.get("subgoals") or len(json.loads(row["parameters"])["goals"])
             sizes = *(row[name] for name in ("fluents", "agents", "actions")), subgoals
@@ -61,7 +61,7 @@ def counts() -> Mapping[str, tuple[int, ...]]:
 
 
 @cache
-def _rows() -> tuple[dict[str, str], ...]:
+def _load_rows() -> tuple[dict[str, str], ...]:
     rows: list[dict[str, str]] = []
     for table in (SCALING, HARD, SAMPLED):
         with table.open(encoding="utf-8", newline="") as file:
@@ -69,7 +69,7 @@ def _rows() -> tuple[dict[str, str], ...]:
     return tuple(row for row in rows if kind_of(row["instance"]) in KINDS)
 
 
-def instances(domain: str) -> Mapping[str, Parameters]:
+def find_instances(domain: str) -> Mapping[str, Parameters]:
     """The parameters of all instances of a domain; tables are read when they may have the one that is asked for."""
     return _Instances(domain)
 
@@ -79,13 +79,13 @@ class _Instances(Mapping[str, Parameters]):
     domain: str
 
     def __getitem__(self, name: str) -> Parameters:
-        for found in published(self.domain).values():
+        for found in load_published(self.domain).values():
             if name in found:
                 return found[name]
-        return tabled().get(self.domain, {})[name]
+        return load_tables().get(self.domain, {})[name]
 
     def __iter__(self) -> Iterator[str]:
-        return chain(*published(self.domain).values(), tabled().get(self.domain, ()))
+        return chain(*load_published(self.domain).values(), load_tables().get(self.domain, ()))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

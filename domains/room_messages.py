@@ -9,7 +9,7 @@ from random import Random
 from string import ascii_lowercase
 from typing import Any
 
-from domains.checks import between, flag, formulas, one_each, subset
+from domains.checks import check_between, check_flag, check_formulas, check_one_each, check_subset
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import Model, atom, believes, knows_whether, not_, numbered, unsure, write
@@ -59,13 +59,13 @@ def problem(
     """
     names, row = _agents(agents), _rooms(rooms)
     numbers = range(1, len(row) + 1)
-    drawn = Random(between("seed", seed, 0, 2**32 - 1)).choices(numbers, k=len(names))
-    place = one_each("places", drawn if places is None else places, numbers, names)
-    missing = subset("excluded", excluded, names)
-    between("number of excluded agents", len(missing), 0, len(names) - 1)
+    drawn = Random(check_between("seed", seed, 0, 2**32 - 1)).choices(numbers, k=len(names))
+    place = check_one_each("places", drawn if places is None else places, numbers, names)
+    missing = check_subset("excluded", excluded, names)
+    check_between("number of excluded agents", len(missing), 0, len(names) - 1)
     others = [name for name in names if name not in missing]
-    readers = subset("informed", others if informed is None else informed, others, at_least=1)
-    wanted = _goals(names, readers, missing, between("depth", depth, 1, 4))
+    readers = check_subset("informed", others if informed is None else informed, others, at_least=1)
+    wanted = _goals(names, readers, missing, check_between("depth", depth, 1, 4))
     near = [atom("near", f"r{one}", f"r{other}") for one, other in product(numbers, numbers) if _is_near(one, other)]
     return write(
         title=f"Room Messages: {len(names)} agents in {len(row)} rooms",
@@ -74,7 +74,7 @@ def problem(
             tell it to those in the same or an adjacent room.
         """,
         action_types=["public-ontic", "quasi-private-sensing", "private-announcement"],
-        domain=_domain(misjudged=flag("misjudged", misjudged)),
+        domain=_domain(misjudged=check_flag("misjudged", misjudged)),
         name="room_messages",
         objects={"room": row},
         agents={"agent": names},
@@ -84,8 +84,8 @@ def problem(
             atom("leftmost", row[0]),
             atom("rightmost", row[-1]),
         ],
-        init=_initial(names, place, both_ways=flag("both_ways", both_ways)),
-        goals=wanted if goals is None else formulas("goals", goals),
+        init=_initial(names, place, both_ways=check_flag("both_ways", both_ways)),
+        goals=wanted if goals is None else check_formulas("goals", goals),
     )
 
 
@@ -105,11 +105,11 @@ def vocabulary(*, agents: int = 3, rooms: int = 4, **_: Any) -> list[str]:
 
 
 def _agents(agents: int) -> Sequence[str]:
-    return ascii_lowercase[: between("agents", agents, 2, 12)]
+    return ascii_lowercase[: check_between("agents", agents, 2, 12)]
 
 
 def _rooms(rooms: int) -> tuple[str, ...]:
-    return numbered("r", between("rooms", rooms, 2, 20))
+    return numbered("r", check_between("rooms", rooms, 2, 20))
 
 
 def _is_near(one: int, other: int) -> bool:

@@ -7,7 +7,15 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from domains.checks import DomainError, between, flag, formulas, known, one_each, subset
+from domains.checks import (
+    DomainError,
+    check_between,
+    check_flag,
+    check_formulas,
+    check_one_each,
+    check_one_of,
+    check_subset,
+)
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import atom, believes, common, knows_whether, not_, numbered, unsure, write
@@ -76,14 +84,14 @@ def problem(
     places = _places(locations)
     agents = _agents(drones, firefighters, ambulances)
     names = [name for members in agents.values() for name in members]
-    draw = Random(between("seed", seed, 0, 2**32 - 1))
+    draw = Random(check_between("seed", seed, 0, 2**32 - 1))
     drawn_starts, drawn_victim, burns = draw.choices(places, k=len(names)), draw.choice(places), draw.random() < 0.5
-    start = one_each("starts", drawn_starts if starts is None else starts, places, names)
-    found = drawn_victim if victim is None else known("location in victim", victim, places)
-    burning = subset("fires", [found] * burns if fires is None else fires, places)
-    between("number of fires", len(burning), 0, 6)
-    known("goal", goal, ("rescue", "find"))
-    if flag("unknown", unknown):
+    start = check_one_each("starts", drawn_starts if starts is None else starts, places, names)
+    found = drawn_victim if victim is None else check_one_of("location in victim", victim, places)
+    burning = check_subset("fires", [found] * burns if fires is None else fires, places)
+    check_between("number of fires", len(burning), 0, 6)
+    check_one_of("goal", goal, ("rescue", "find"))
+    if check_flag("unknown", unknown):
         if victim is not None:
             raise DomainError("victim cannot be given where its location is unknown: leave it out")
         somewhere = "(exists (?place - location) (victim ?place))"
@@ -92,7 +100,7 @@ def problem(
         somewhere = atom("victim", found)
         everywhere = [believes(name, atom("victim", found)) for name in names]
     wanted = ["(rescued)"] if goal == "rescue" else everywhere
-    looking = _NOTICED if flag("noticed", noticed) else _UNNOTICED
+    looking = _NOTICED if check_flag("noticed", noticed) else _UNNOTICED
     return write(
         title=f"Search and Rescue: {len(places)} locations, {len(names)} agents, {len(burning)} fires",
         story="""
@@ -118,7 +126,7 @@ def problem(
             *(common(not_(atom("fire", place))) for place in places if place not in burning),
             common("(not (rescued))"),
         ],
-        goals=wanted if goals is None else formulas("goals", goals),
+        goals=wanted if goals is None else check_formulas("goals", goals),
     )
 
 
@@ -145,19 +153,19 @@ def vocabulary(
 
 
 def _places(locations: int) -> tuple[str, ...]:
-    return numbered("l", between("locations", locations, 2, 12))
+    return numbered("l", check_between("locations", locations, 2, 12))
 
 
 def _agents(drones: int, firefighters: int, ambulances: int) -> dict[str, list[str]]:
     counts = {"drones": drones, "firefighters": firefighters, "ambulances": ambulances}
     return {
-        kind.removesuffix("s"): [f"{kind[0]}{number}" for number in range(1, between(kind, count, 1, 4) + 1)]
+        kind.removesuffix("s"): [f"{kind[0]}{number}" for number in range(1, check_between(kind, count, 1, 4) + 1)]
         for kind, count in counts.items()
     }
 
 
 def _links(shape: str, places: Sequence[str]) -> list[tuple[str, str]]:
-    if known("shape", shape, _SHAPES) == "star":
+    if check_one_of("shape", shape, _SHAPES) == "star":
         return [(places[0], place) for place in places[1:]]
     closing = [(places[-1], places[0])] if shape == "ring" and len(places) > 2 else []
     return [*pairwise(places), *closing]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from domains.checks import DomainError, between, formulas, subset
+from domains.checks import DomainError, check_between, check_formulas, check_subset
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import Action, agent_names, always, and_, believes, not_, write
 from domains.writing.structure import Structure, numbered
@@ -37,17 +37,17 @@ class Corridor:
         miss_right: Sequence[str],
         miss_left: Sequence[str],
     ) -> None:
-        names = agent_names(between("agents", agents, 2, 25))
-        last = between("end", between("rooms", rooms, 2, 60) if end is None else end, 2, rooms)
+        names = agent_names(check_between("agents", agents, 2, 25))
+        last = check_between("end", check_between("rooms", rooms, 2, 60) if end is None else end, 2, rooms)
         self.names = names
         self.rooms = range(1, rooms + 1)
         self.end = last
-        self.sense = between("sense", sense, 1, last)
-        self.start = between("start", start, 1, last)
+        self.sense = check_between("sense", sense, 1, last)
+        self.start = check_between("start", start, 1, last)
         self.hears = _audience(names, rooms, positions) if hears is None else _explicit_audience(names, rooms, hears)
         missing = {
-            "right": subset("miss_right", miss_right, names),
-            "left": subset("miss_left", miss_left, names),
+            "right": check_subset("miss_right", miss_right, names),
+            "left": check_subset("miss_left", miss_left, names),
         }
         self.notice = {step: [name for name in names if name not in blind] for step, blind in missing.items()}
 
@@ -176,11 +176,11 @@ def goal_formulas(
     goals: Sequence[str] | None,
 ) -> list[str]:
     """The goal that the parameters of `problem` describe."""
-    between("depth", depth, 1, 20)
-    wanted = [_chain(name, names[0], depth) for name in subset("informed", informed, names)]
-    wanted += [not_(believes(name, "q")) for name in subset("excluded", excluded, names)]
+    check_between("depth", depth, 1, 20)
+    wanted = [_chain(name, names[0], depth) for name in check_subset("informed", informed, names)]
+    wanted += [not_(believes(name, "q")) for name in check_subset("excluded", excluded, names)]
     if goals is not None:
-        wanted += formulas("goals", goals)
+        wanted += check_formulas("goals", goals)
     return wanted or [believes(name, "q") for name in names[1:]]
 
 
@@ -198,7 +198,7 @@ def _audience(names: Sequence[str], rooms: int, positions: Sequence[int] | None)
         positions = [2 + index * (rooms - 1) // others for index in range(others)]
     if not isinstance(positions, Sequence) or len(positions) != others:
         raise DomainError(f"positions must list the rooms of the {others} agents other than a, got {positions!r}")
-    placed = [between("each of positions", room, 1, rooms) for room in positions]
+    placed = [check_between("each of positions", room, 1, rooms) for room in positions]
     return tuple(
         (names[0], *(name for name, place in zip(names[1:], placed, strict=True) if abs(place - room) <= 1))
         for room in range(1, rooms + 1)
@@ -208,7 +208,7 @@ def _audience(names: Sequence[str], rooms: int, positions: Sequence[int] | None)
 def _explicit_audience(names: Sequence[str], rooms: int, hears: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
     if not isinstance(hears, Sequence) or len(hears) != rooms:
         raise DomainError(f"hears must list the hearers in each of the {rooms} rooms, got {hears!r}")
-    return tuple(subset("hears", heard, names) for heard in hears)
+    return tuple(check_subset("hears", heard, names) for heard in hears)
 
 
 _GROWTH = (

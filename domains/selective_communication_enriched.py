@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any
 
 from domains import selective_communication
-from domains.checks import between, flag
+from domains.checks import check_between, check_flag
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.selective_communication import Corridor, goal_formulas
 from domains.writing.mastar import Action, always, believes, not_, write
@@ -33,8 +33,8 @@ def problem(*, useless: int = 1, toggles: bool = False, **corridor: Any) -> str:
     given = {**selective_communication.DOMAIN.defaults, **corridor}
     wanted = {name: given.pop(name) for name in ("informed", "depth", "excluded", "goals")}
     rooms = Corridor(**given)
-    flag("toggles", toggles)
-    facts = ["useless", *(f"useless{number}" for number in range(2, between("useless", useless, 1, 8) + 1))]
+    check_flag("toggles", toggles)
+    facts = ["useless", *(f"useless{number}" for number in range(2, check_between("useless", useless, 1, 8) + 1))]
     return write(
         title=f"Selective Communication Enriched: agents={len(rooms.names)}, rooms={len(rooms.rooms)}",
         story="""

@@ -34,15 +34,17 @@ def is_list(element: str) -> bool:
     return element.startswith("[") and element.endswith("]")
 
 
-def unquoted(element: str) -> str:
+def strip_quotes(element: str) -> str:
     """An element without the quotes around it."""
     return re.sub(r"\\(.)", r"\1", element[1:-1]) if re.fullmatch(_QUOTED, element, re.DOTALL) else element
 
 
-def names(text: str) -> list[str]:
+def read_names(text: str) -> list[str]:
     """The names in a list, which stands in brackets or not."""
     elements = split(text)
-    return [unquoted(name) for name in (split(elements[0][1:-1]) if elements and is_list(elements[0]) else elements)]
+    if elements and is_list(elements[0]):
+        elements = split(elements[0][1:-1])
+    return [*map(strip_quotes, elements)]
 
 
 def read_parameters(words: Iterable[str]) -> dict[str, Any]:
@@ -57,14 +59,14 @@ def read_parameters(words: Iterable[str]) -> dict[str, Any]:
         if not equals or not name.isidentifier():
             raise DomainError(f"a parameter is given as name=value, got {word!r}")
         elements = split(value)
-        found[name] = [*map(_value, elements)] if len(elements) > 1 else _value(value)
+        found[name] = [*map(_read_value, elements)] if len(elements) > 1 else _read_value(value)
     return found
 
 
-def _value(element: str) -> Any:
+def _read_value(element: str) -> Any:
     """A list, a number, a quoted text, true, false or null; anything else is a text."""
     if is_list(element):
-        return [*map(_value, split(element[1:-1]))]
+        return [*map(_read_value, split(element[1:-1]))]
     if element.lower() in _WORDS:
         return _WORDS[element.lower()]
     try:

@@ -198,9 +198,9 @@ def test_a_search_imports_no_agent_or_heuristic_but_its_own(
 
 def test_the_tables_of_instances_are_not_read_before_one_of_theirs_is_asked_for() -> None:
     script = (
-        "import epigym, domains; from domains.instances import tabled\n"
-        "domains.find('grapevine/3_pl_5'); print(tabled.cache_info().misses)\n"
-        "domains.find('grapevine/scaling_01'); print(tabled.cache_info().misses)"
+        "import epigym, domains; from domains.instances import load_tables\n"
+        "domains.find('grapevine/3_pl_5'); print(load_tables.cache_info().misses)\n"
+        "domains.find('grapevine/scaling_01'); print(load_tables.cache_info().misses)"
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert answer.stdout.split() == ["0", "1"]

@@ -26,7 +26,7 @@ from domains.blocks_world.towers import (
     read_target,
     supports,
 )
-from domains.checks import DomainError, between, formulas, known, subset
+from domains.checks import DomainError, check_between, check_formulas, check_one_of, check_subset
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import Model, atom, believes, common, not_, numbered, unsure, write
@@ -101,16 +101,16 @@ def problem(
     Source: the family *blocks world* of the epistemic track of the International Planning Competition 2026. Its basic
     domain is the tier `single` (the classical Blocks World), the intermediate one `several`, the hard one `clumsy`.
     """
-    known("tier", tier, ("single", "several", "clumsy"))
-    random = Random(between("seed", seed, 0, 2**31 - 1))
+    check_one_of("tier", tier, ("single", "several", "clumsy"))
+    random = Random(check_between("seed", seed, 0, 2**31 - 1))
     if tier == "single":
         return _one_robot(blocks, start, target, random, goals)
     names = _block_names(blocks, at_least=3)
-    desks = numbered("t", between("tables", tables, 2, min(4, len(names))))
+    desks = numbered("t", check_between("tables", tables, 2, min(4, len(names))))
     team = _team(tier, agents, clumsy, onlookers, at_least=0 if goals is not None else 1)
     at = _places(places, team, desks)
-    possible = _starts(start, names, desks, between("worlds", worlds, 1, _MOST_WORLDS), random)
-    site = _Site(names, desks, team, at, possible, subset("ignorant", ignorant, team.names))
+    possible = _starts(start, names, desks, check_between("worlds", worlds, 1, _MOST_WORLDS), random)
+    site = _Site(names, desks, team, at, possible, check_subset("ignorant", ignorant, team.names))
     chosen = _goals(site, target, deceived, wanted, goals, random)
     return write(
         title=f"Blocks World: {len(names)} blocks on {len(desks)} tables, {len(team.names)} agents",
@@ -198,21 +198,21 @@ def _one_robot(
         objects={"block": names},
         agents={"agent": ["robot"]},
         init=Model({"w1": ["(arm_empty)", *atoms(first)]}, {"robot": [("w1", "w1")]}, ["w1"]),
-        goals=formulas("goals", goals),
+        goals=check_formulas("goals", goals),
     )
 
 
 def _block_names(blocks: int, *, at_least: int) -> tuple[str, ...]:
-    return numbered("b", between("blocks", blocks, at_least, 60))
+    return numbered("b", check_between("blocks", blocks, at_least, 60))
 
 
 def _team(tier: str, agents: int, clumsy: int, onlookers: int, *, at_least: int) -> _Team:
     """The agents, at least so many precise ones and in the tier `clumsy` so many clumsy ones among them."""
-    names = tuple(ascii_lowercase[: between("agents", agents, 2, 8)])
+    names = tuple(ascii_lowercase[: check_between("agents", agents, 2, 8)])
     if tier == "several":
         return _Team(names, (), ())
-    dropping = between("clumsy", clumsy, at_least, len(names) - at_least)
-    acting = len(names) - between("onlookers", onlookers, 0, len(names) - dropping - at_least)
+    dropping = check_between("clumsy", clumsy, at_least, len(names) - at_least)
+    acting = len(names) - check_between("onlookers", onlookers, 0, len(names) - dropping - at_least)
     return _Team(names[: acting - dropping], names[acting - dropping : acting], names[acting:])
 
 
@@ -238,7 +238,7 @@ def _places(places: Sequence[str] | None, team: _Team, tables: Sequence[str]) ->
         ]
     listed = _one_each("places", places, len(team.names), "agents")
     return {
-        name: [f"t{number}" for number in subset("places", chosen, numbers, at_least=1)]
+        name: [f"t{number}" for number in check_subset("places", chosen, numbers, at_least=1)]
         for name, chosen in zip(team.names, listed, strict=True)
     }
 
@@ -246,13 +246,13 @@ def _places(places: Sequence[str] | None, team: _Team, tables: Sequence[str]) ->
 def _focus(focus: Sequence[str] | None, team: _Team) -> dict[str, str]:
     """For each agent the one that it focuses on."""
     seen = team.names if focus is None else _one_each("focus", focus, len(team.names), "agents")
-    return {name: known("name in focus", other, team.names) for name, other in zip(team.names, seen, strict=True)}
+    return dict(zip(team.names, (check_one_of("name in focus", other, team.names) for other in seen), strict=True))
 
 
 def _moves(site: _Site, movers: Sequence[str] | None, zones: Sequence[str] | None) -> list[list[str]]:
     """For each arrangement the atoms that say who can move which block."""
     team = site.team
-    able = subset("movers", team.names[:1] + team.clumsy if movers is None else movers, team.names)
+    able = check_subset("movers", team.names[:1] + team.clumsy if movers is None else movers, team.names)
     if zones is None:
         return [[atom("can_move", *pair) for pair in product(able, site.blocks)]] * len(site.possible)
     listed = _one_each("zones", zones, len(site.possible), "worlds")
@@ -302,10 +302,10 @@ def _goals(
     team, start, clumsy = site.team, site.possible[0], bool(site.team.clumsy)
     aim = None if target is None else read_target(target, site.blocks, site.tables)
     drawn = [name for name in team.deceivable if random.randrange(2)] if deceived is None else deceived
-    fooled = subset("deceived", drawn, team.deceivable)
-    most = between("wanted", wanted, 1, len(site.blocks))
+    fooled = check_subset("deceived", drawn, team.deceivable)
+    most = check_between("wanted", wanted, 1, len(site.blocks))
     if goals is not None:
-        return formulas("goals", goals)
+        return check_formulas("goals", goals)
     aim = aim or drawn_target(start, site.at[team.names[0]], clumsy=clumsy, random=random)
     new = changes(start, aim, clumsy=clumsy)
     if not new:

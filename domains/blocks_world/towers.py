@@ -7,7 +7,7 @@ from itertools import chain
 from random import Random
 from typing import TypeAlias
 
-from domains.checks import DomainError, known
+from domains.checks import DomainError, check_one_of
 from domains.writing.epddl import atom, or_
 
 Arrangement: TypeAlias = list[tuple[str, list[str]]]
@@ -47,7 +47,7 @@ def read(parameter: str, text: object, blocks: Sequence[str], tables: Sequence[s
         raise DomainError(f"{parameter} must be towers on {len(tables)} tables, such as {example!r}, got {text!r}")
     towers = [(table, tower.split()) for part, table in zip(parts, tables, strict=True) for tower in part.split(",")]
     for block in chain.from_iterable(tower for _, tower in towers):
-        known(f"block in {parameter}", block, blocks)
+        check_one_of(f"block in {parameter}", block, blocks)
     return [(table, tower) for table, tower in towers if tower]
 
 

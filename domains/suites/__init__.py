@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from domains.checks import known
-from domains.instances import kind_of, tabled
+from domains.checks import check_one_of
+from domains.instances import kind_of, load_tables
 from domains.registry import DOMAINS
 
 
@@ -36,14 +36,14 @@ class Suite:
     test: tuple[str, ...]
 
 
-def _instances(split: str, *names: str) -> tuple[str, ...]:
+def _list_instances(split: str, *names: str) -> tuple[str, ...]:
     """The instances of a split, `train` or `test`, of some domains."""
     return tuple(f"{name}/{instance}" for name in names for instance in getattr(DOMAINS[name], split))
 
 
-def _numbered(kind: str) -> tuple[str, ...]:
+def _list_tabled(kind: str) -> tuple[str, ...]:
     """The instances of tables with names such as `<kind>_01`."""
-    return tuple(f"{name}/{one}" for name in DOMAINS for one in tabled().get(name, ()) if kind_of(one) == kind)
+    return tuple(f"{name}/{one}" for name in DOMAINS for one in load_tables().get(name, ()) if kind_of(one) == kind)
 
 
 _PUBLISHED = (
@@ -58,34 +58,34 @@ _ALL = tuple(sorted([*_PUBLISHED, "epistemic_gossip"]))
 _SOURCES = ("collaboration_communication", "grapevine")
 
 
-def _suites() -> Iterator[Suite]:
-    every = _instances("train", *DOMAINS)
+def _make_suites() -> Iterator[Suite]:
+    every = _list_instances("train", *DOMAINS)
     summary = "six domains, each with a heuristic trained on its own training instances"
-    yield Suite("standard", summary, _instances("train", *_PUBLISHED), _instances("test", *_PUBLISHED))
+    yield Suite("standard", summary, _list_instances("train", *_PUBLISHED), _list_instances("test", *_PUBLISHED))
     summary = "one heuristic trained on two domains, tested on all seven domains in mA*"
-    yield Suite("transfer", summary, _instances("train", *_SOURCES), _instances("test", *_ALL))
+    yield Suite("transfer", summary, _list_instances("train", *_SOURCES), _list_instances("test", *_ALL))
     summary = "growing instances of each domain, to sizes that breadth-first search does not solve"
-    yield Suite("scaling", summary, _instances("train", *_ALL), _numbered("scaling"))
+    yield Suite("scaling", summary, _list_instances("train", *_ALL), _list_tabled("scaling"))
     summary = "growing instances, from the size at which the first of seven searches fails to beyond the last"
-    yield Suite("hard", summary, every, _numbered("hard"))
+    yield Suite("hard", summary, every, _list_tabled("hard"))
     summary = "as many instances of the same sizes, sampled independently of what solves them"
-    yield Suite("hard_control", summary, every, _numbered("hard_control"))
+    yield Suite("hard_control", summary, every, _list_tabled("hard_control"))
     summary = "twenty instances of each domain from the ranges of the split test, larger than those to train on"
-    yield Suite("sampled", summary, every, _numbered("test"))
+    yield Suite("sampled", summary, every, _list_tabled("test"))
     for one in DOMAINS:
-        train = _instances("train", *(name for name in DOMAINS if name != one))
+        train = _list_instances("train", *(name for name in DOMAINS if name != one))
         yield Suite(
-            f"without_{one}", f"trained on all domains but {one}, tested on that", train, _instances("test", one)
+            f"without_{one}", f"trained on all domains but {one}, tested on that", train, _list_instances("test", one)
         )
 
 
-SUITES: Mapping[str, Suite] = MappingProxyType({suite.name: suite for suite in _suites() if suite.test})
+SUITES: Mapping[str, Suite] = MappingProxyType({suite.name: suite for suite in _make_suites() if suite.test})
 
 
-def suite(name: str) -> Suite:
+def find_suite(name: str) -> Suite:
     """The suite of that name.
 
     Raises:
         DomainError: when there is none; the message suggests a close name.
     """
-    return SUITES[known("suite", name, SUITES)]
+    return SUITES[check_one_of("suite", name, SUITES)]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import domains
-from domains.instances import counts as known_counts
+from domains.instances import load_sizes
 from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.names import unknown
 from epigym.problem import domain_problem, vocabulary
@@ -270,7 +270,7 @@ def _tests(domain: str) -> dict[tuple[int, ...], list[str]]:
     found: dict[tuple[int, ...], list[str]] = {}
     for name in known.instances:
         if name not in known.train:
-            counts = known_counts().get(f"{domain}/{name}") or _counts(domain_problem(f"{domain}/{name}"))
+            counts = load_sizes().get(f"{domain}/{name}") or _counts(domain_problem(f"{domain}/{name}"))
             found.setdefault(counts, []).append(name)
     return found
 

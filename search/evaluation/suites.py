@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import domains
-from domains.suites import suite
+from domains.suites import find_suite
 from epigym.errors import MissingError, ProblemWarning, UsageError
 from epigym.io.checksummed import digest
 from epigym.language import Semantics
@@ -115,7 +115,7 @@ def _named(name: str, semantics: Semantics) -> Problem:
 
 def _instances(choice: Mapping[str, Any]) -> tuple[str, ...]:
     try:
-        chosen = suite(choice["name"])
+        chosen = find_suite(choice["name"])
     except domains.DomainError as error:
         raise UsageError(str(error)) from None
     splits = {"train": chosen.train, "test": chosen.test, "all": (*chosen.train, *chosen.test)}

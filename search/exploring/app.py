@@ -19,7 +19,7 @@ from typing import Any
 from flask import Flask, Response, abort, jsonify, request
 from werkzeug.exceptions import HTTPException
 
-from domains.words import names
+from domains.words import read_names
 from epigym.drawing.page import encode_model, render_steps
 from epigym.errors import EpigymError
 from search.agents.limits import Limits
@@ -138,7 +138,7 @@ def app_of(exploration: Exploration, configuration: Configuration, limits: Limit
 
 def _names(parameter: str) -> list[str]:
     """The names in a parameter of the address."""
-    found = names(request.args.get(parameter, ""))
+    found = read_names(request.args.get(parameter, ""))
     if len(found) > MAX_STEPS:
         abort(400, f"{parameter}: {len(found)} names: at most {MAX_STEPS} are followed")
     return found

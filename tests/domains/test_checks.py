@@ -9,7 +9,7 @@ import pytest
 
 import domains
 from domains import DomainError, read_parameters
-from domains.checks import between, flag, formulas, known, one_each, subset
+from domains.checks import check_between, check_flag, check_formulas, check_one_each, check_one_of, check_subset
 from domains.names import did_you_mean, unknown
 
 LETTERS = ("a", "b", "c")
@@ -18,22 +18,25 @@ LETTERS = ("a", "b", "c")
 @pytest.mark.parametrize(
     ("check", "message"),
     [
-        (lambda: between("agents", 1, 2, 8), "agents must be a whole number from 2 to 8, got 1"),
-        (lambda: between("agents", "3", 2, 8), "agents must be a whole number from 2 to 8, got '3'"),
-        (lambda: between("agents", True, 0, 8), "agents must be a whole number from 0 to 8, got True"),
-        (lambda: flag("home", 1), "home must be True or False, got 1"),
-        (lambda: known("tier", "sngle", ["single"]), "unknown tier 'sngle': did you mean 'single'?"),
-        (lambda: known("tier", None, ["single"]), "unknown tier None: expected one of 'single'"),
-        (lambda: subset("keys", 1, LETTERS), "keys must be a list of names out of a, b, c, got 1"),
-        (lambda: subset("keys", "d", LETTERS), "unknown name in keys 'd': expected one of 'a', 'b', 'c'"),
-        (lambda: subset("keys", ["a", "a"], LETTERS), "keys names something twice: a, a"),
-        (lambda: subset("keys", "", LETTERS, at_least=1), "keys needs at least 1 of a, b, c, got 0"),
-        (lambda: one_each("at", [1], [1, 2], "ab"), "at must list one of 1, 2 for each of a, b, got [1]"),
-        (lambda: one_each("at", 2, [1, 2], "ab"), "at must list one of 1, 2 for each of a, b, got 2"),
-        (lambda: one_each("at", [1, True], [1, 2], "ab"), "at must list one of 1, 2 for each of a, b, got [1, True]"),
-        (lambda: formulas("goals", ""), "goals must be one formula or a list of them, got ''"),
-        (lambda: formulas("goals", [""]), "goals must be one formula or a list of them, got ['']"),
-        (lambda: formulas("goals", {}), "goals must be one formula or a list of them, got {}"),
+        (lambda: check_between("agents", 1, 2, 8), "agents must be a whole number from 2 to 8, got 1"),
+        (lambda: check_between("agents", "3", 2, 8), "agents must be a whole number from 2 to 8, got '3'"),
+        (lambda: check_between("agents", True, 0, 8), "agents must be a whole number from 0 to 8, got True"),
+        (lambda: check_flag("home", 1), "home must be True or False, got 1"),
+        (lambda: check_one_of("tier", "sngle", ["single"]), "unknown tier 'sngle': did you mean 'single'?"),
+        (lambda: check_one_of("tier", None, ["single"]), "unknown tier None: expected one of 'single'"),
+        (lambda: check_subset("keys", 1, LETTERS), "keys must be a list of names out of a, b, c, got 1"),
+        (lambda: check_subset("keys", "d", LETTERS), "unknown name in keys 'd': expected one of 'a', 'b', 'c'"),
+        (lambda: check_subset("keys", ["a", "a"], LETTERS), "keys names something twice: a, a"),
+        (lambda: check_subset("keys", "", LETTERS, at_least=1), "keys needs at least 1 of a, b, c, got 0"),
+        (lambda: check_one_each("at", [1], [1, 2], "ab"), "at must list one of 1, 2 for each of a, b, got [1]"),
+        (lambda: check_one_each("at", 2, [1, 2], "ab"), "at must list one of 1, 2 for each of a, b, got 2"),
+        (
+            lambda: check_one_each("at", [1, True], [1, 2], "ab"),
+            "at must list one of 1, 2 for each of a, b, got [1, True]",
+        ),
+        (lambda: check_formulas("goals", ""), "goals must be one formula or a list of them, got ''"),
+        (lambda: check_formulas("goals", [""]), "goals must be one formula or a list of them, got ['']"),
+        (lambda: check_formulas("goals", {}), "goals must be one formula or a list of them, got {}"),
         (lambda: domains.text("grapevin"), "unknown domain 'grapevin': did you mean 'grapevine'?"),
         (lambda: domains.text("grapevine", agnts=3), "unknown parameter of grapevine 'agnts': did you mean 'agents'?"),
         (
@@ -52,9 +55,9 @@ def test_a_wrong_value_is_one_line(check: Callable[[], Any], message: str) -> No
 
 
 def test_right_values_are_returned_in_order() -> None:
-    assert subset("keys", "ca", LETTERS) == ("a", "c")
-    assert one_each("at", (2, 1), [1, 2], "ab") == {"a": 2, "b": 1}
-    assert formulas("goals", "p") == ("p",)
+    assert check_subset("keys", "ca", LETTERS) == ("a", "c")
+    assert check_one_each("at", (2, 1), [1, 2], "ab") == {"a": 2, "b": 1}
+    assert check_formulas("goals", "p") == ("p",)
     assert read_parameters(["a=3", "b=abc", "c=3_3_1", "d=['x']"]) == {"a": 3, "b": "abc", "c": "3_3_1", "d": ["x"]}
 
 

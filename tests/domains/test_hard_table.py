@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from domains.instances import HARD, tabled
-from domains.instances import counts as known_counts
-from domains.suites import suite
+from domains.instances import HARD, load_sizes, load_tables
+from domains.suites import find_suite
 from epigym.problem import domain_problem
 from epigym.space.space import StateSpace
 from tests.benchmarks.suites.hard import GIVEN_UP, Rung, searches
@@ -66,10 +65,12 @@ def test_both_suites_hold_as_many_problems_of_the_same_sizes() -> None:
         assert {rung.step for rung in control} <= {rung.step for rung in kept}
         assert len({(rung.step, rung.goals) for rung in (*kept, *control)}) == 2 * len(kept)
     names = {f"{rung.domain}/{rung.instance}" for rung in RUNGS}
-    named = set(suite("hard").test) | set(suite("hard_control").test)
+    named = set(find_suite("hard").test) | set(find_suite("hard_control").test)
     assert named == {name for name in names if "/below_" not in name}
     assert all(
-        tabled()[one.domain][one.instance] == json.loads(one.parameters) for one in RUNGS if "below" not in one.instance
+        load_tables()[one.domain][one.instance] == json.loads(one.parameters)
+        for one in RUNGS
+        if "below" not in one.instance
     )
 
 
@@ -83,7 +84,7 @@ def test_sizes_and_plans_of_the_lowest_step_and_of_the_highest_that_is_small(dom
         task = domain_problem(domain, **parameters)
         counts = len(task.fluents), len(task.agents), len(task.actions), len(task.goal)
         assert counts == (rung.fluents, rung.agents, rung.actions, len(rung.goals))
-        assert counts == known_counts().get(f"{domain}/{rung.instance}", counts)
+        assert counts == load_sizes().get(f"{domain}/{rung.instance}", counts)
         if len(task.initial.valuations) > SMALL:
             continue
         space = StateSpace(task, consistent_beliefs=True)

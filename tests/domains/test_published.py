@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 import pytest
 
 from domains import DOMAINS, find
-from domains.instances import published
+from domains.instances import load_published
 from domains.suites import SUITES
 from epigym.features.types import FeatureTypes
 from epigym.language import parse_mastar
@@ -114,7 +114,7 @@ def test_published_files_and_instances_correspond_with_their_splits() -> None:
 
 
 def test_instances_of_the_competition_and_their_splits_are_those_published() -> None:
-    own = {domain: published(domain) for domain in FAMILIES.values()}
+    own = {domain: load_published(domain) for domain in FAMILIES.values()}
     names = {f"{domain}/{name}" for domain, splits in own.items() for found in splits.values() for name in found}
     assert names == {name for case in competition_cases() if (name := instance_of(case))}
     with (BENCHMARKS / "ipc2026" / "generated" / "split.csv").open(encoding="utf-8", newline="") as file:

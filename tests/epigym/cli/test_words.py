@@ -9,7 +9,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domains.words import names, read_parameters
+from domains.words import read_names, read_parameters
 from epigym.cli.convert import Convert
 from epigym.cli.settings import Settings
 from epigym.cli.show import Show
@@ -84,7 +84,7 @@ def test_a_word_without_a_meaning_is_refused(settings: type[Settings], words: li
 @given(st.lists(st.text(st.characters(exclude_characters="\\\n$", exclude_categories=["C"]), min_size=1), min_size=2))
 def test_any_names_can_be_listed(wanted: list[str]) -> None:
     quoted = ",".join("'{}'".format(name.replace("'", "\\'")) for name in wanted)
-    assert names(quoted) == names(f"[{quoted}]") == wanted
+    assert read_names(quoted) == read_names(f"[{quoted}]") == wanted
     assert read([f"plan={quoted}"], Validate) == {"plan": wanted}
 
 

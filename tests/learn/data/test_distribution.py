@@ -13,7 +13,7 @@ import pytest
 
 import domains
 from domains.domain import SPLITS
-from domains.instances import counts as known_counts
+from domains.instances import load_sizes
 from epigym.errors import EpigymError, UsageError
 from epigym.problem import domain_problem
 from epigym.space.sampling import RandomGoal, sample_goal
@@ -52,7 +52,7 @@ def held_out_by_size() -> dict[tuple[int, ...], list[str]]:
         for instance in domain.instances:
             if instance not in domain.train and not instance.startswith("g_"):
                 name = f"{domain.name}/{instance}"
-                found[known_counts().get(name) or counts(domain_problem(name))].append(name)
+                found[load_sizes().get(name) or counts(domain_problem(name))].append(name)
     return found
 
 

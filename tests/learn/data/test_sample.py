@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from domains.instances import SAMPLED, counts
-from domains.suites import suite
+from domains.instances import SAMPLED, load_sizes
+from domains.suites import find_suite
 from epigym.errors import UsageError
 from epigym.problem import domain_problem
 from learn.data.distribution import COLUMNS, sample_problems
@@ -58,8 +58,8 @@ def test_what_there_is_not_is_one_line(override: str, message: str, tmp_path: Pa
 
 
 def test_the_suite_has_twenty_problems_of_each_domain() -> None:
-    assert set(Counter(name.partition("/")[0] for name in suite("sampled").test).values()) == {20}
-    assert all(name.partition("/")[2].startswith("test_") for name in suite("sampled").test)
+    assert set(Counter(name.partition("/")[0] for name in find_suite("sampled").test).values()) == {20}
+    assert all(name.partition("/")[2].startswith("test_") for name in find_suite("sampled").test)
 
 
 @pytest.mark.parametrize("domain", ["cloud_scheduling", "epistemic_gossip", "search_and_rescue"])
@@ -69,6 +69,6 @@ def test_the_suite_is_what_is_drawn(domain: str) -> None:
         assert row == {name: str(value) for name, value in problem.row().items()}
         task = domain_problem(f"{domain}/{row['instance']}")
         assert (task.initial, task.goal) == (problem.task.initial, problem.task.goal)
-        assert counts()[f"{domain}/{row['instance']}"] == (
+        assert load_sizes()[f"{domain}/{row['instance']}"] == (
             len(task.fluents), len(task.agents), len(task.actions), len(task.goal),
         )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from domains.suites import suite
+from domains.suites import find_suite
 from search.reports.metrics import bootstrap, interquartile_mean, iqm
 from search.reports.outcomes import Outcomes
 from search.reports.published import published
@@ -33,7 +33,7 @@ TABLE_3 = {
 def test_the_papers_table_comes_out_of_its_figures() -> None:
     found: dict[str, dict[str, object]] = {}
     for outcome in published(["standard"]):
-        if outcome.problem in suite("standard").test:
+        if outcome.problem in find_suite("standard").test:
             found.setdefault(outcome.configuration, {})[outcome.problem] = outcome
     paper = Outcomes(found)
     cells = {}

@@ -1,8 +1,8 @@
 """Domains of epistemic planning problems: parameters to the text of a problem in mA* or EPDDL.
 
     >>> import domains
-    >>> text = domains.text("coin_in_the_box/pl_5")
-    >>> text = domains.text("coin_in_the_box", agents=4)
+    >>> text = domains.write("coin_in_the_box/pl_5")
+    >>> text = domains.write("coin_in_the_box", agents=4)
 
 The package needs the standard library only.
 """
@@ -17,7 +17,7 @@ from domains.instances import Parameters
 from domains.registry import DOMAINS
 from domains.words import read_parameters
 
-__all__ = ["DOMAINS", "Domain", "DomainError", "Parameters", "Scene", "find", "read_parameters", "text"]
+__all__ = ["DOMAINS", "Domain", "DomainError", "Parameters", "Scene", "find", "read_parameters", "write"]
 
 
 def find(name: str) -> tuple[Domain, Parameters]:
@@ -29,7 +29,7 @@ def find(name: str) -> tuple[Domain, Parameters]:
     return resolve(name, DOMAINS)
 
 
-def text(name: str, **parameters: Any) -> str:
+def write(name: str, **parameters: Any) -> str:
     """The text of `domain/instance`, or of `domain` with these parameters.
 
     Args:
@@ -40,4 +40,4 @@ def text(name: str, **parameters: Any) -> str:
         DomainError: when the domain, the instance or a parameter does not exist or is out of range.
     """
     domain, named = find(name)
-    return domain.text({**named, **parameters})
+    return domain.write({**named, **parameters})

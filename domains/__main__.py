@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         match options.command:
             case "write":
                 parameters = domains.read_parameters(options.parameters)
-                text = domains.text(options.problem, **parameters)
+                text = domains.write(options.problem, **parameters)
                 if options.files is None:
                     sys.stdout.write(text)
                 else:

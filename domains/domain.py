@@ -129,7 +129,7 @@ class Domain:
         """Names of the published instances that it is tested on."""
         return tuple(load_published(self.name)["test"])
 
-    def text(self, parameters: Parameters) -> str:
+    def write(self, parameters: Parameters) -> str:
         """The text of the problem with these parameters; the others have their default values.
 
         Raises:

@@ -126,7 +126,7 @@ def domain_problem(name: str, semantics: Semantics = "default", **parameters: An
     """
     try:
         known, named = domains.find(name)
-        text = domains.text(name, **parameters)
+        text = domains.write(name, **parameters)
     except domains.DomainError as error:
         raise UsageError(str(error)) from None
     if known.language == "mA*":

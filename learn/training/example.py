@@ -8,7 +8,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from domains import DOMAINS
-from domains import text as text_of
+from domains import write as text_of
 from epigym.errors import LimitError
 from epigym.io.files import write_text
 from epigym.space.space import StateSpace

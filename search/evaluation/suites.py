@@ -59,7 +59,7 @@ class Problem:
             MissingError: when there is no such file or instance.
         """
         try:
-            return [path.read_bytes() for path in self._files()] or [domains.text(self.source).encode()]
+            return [path.read_bytes() for path in self._files()] or [domains.write(self.source).encode()]
         except domains.DomainError as error:
             if Path(self.source).is_dir():
                 raise UsageError(f"{self.source} is a folder: name a problem file in it") from None

@@ -37,10 +37,10 @@ LETTERS = ("a", "b", "c")
         (lambda: check_formulas("goals", ""), "goals must be one formula or a list of them, got ''"),
         (lambda: check_formulas("goals", [""]), "goals must be one formula or a list of them, got ['']"),
         (lambda: check_formulas("goals", {}), "goals must be one formula or a list of them, got {}"),
-        (lambda: domains.text("grapevin"), "unknown domain 'grapevin': did you mean 'grapevine'?"),
-        (lambda: domains.text("grapevine", agnts=3), "unknown parameter of grapevine 'agnts': did you mean 'agents'?"),
+        (lambda: domains.write("grapevin"), "unknown domain 'grapevin': did you mean 'grapevine'?"),
+        (lambda: domains.write("grapevine", agnts=3), "unknown parameter of grapevine 'agnts': did you mean 'agents'?"),
         (
-            lambda: domains.text("grapevine/3_pl2"),
+            lambda: domains.write("grapevine/3_pl2"),
             "unknown instance of grapevine '3_pl2': did you mean '3_pl_2' or '5_pl_2' or '4_pl_2'?",
         ),
         (lambda: domains.find(3), "a problem is named domain or domain/instance, got 3"),  # type: ignore[arg-type]

@@ -40,13 +40,13 @@ def test_show_explains_the_parameters_and_lists_the_instances(capsys: pytest.Cap
 
 def test_write_prints_the_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["write", "grapevine", "agents=4", "rooms=3", "learn=bc", "home=True"]) == 0
-    assert capsys.readouterr().out == domains.text("grapevine", agents=4, rooms=3, learn="bc", home=True)
+    assert capsys.readouterr().out == domains.write("grapevine", agents=4, rooms=3, learn="bc", home=True)
 
 
 def test_write_overrides_an_instance(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["write", "selective_communication/4_1_pl_3", "positions=[3, 4]"]) == 0
-    expected = domains.text("selective_communication/4_1_pl_3", positions=[3, 4])
-    assert capsys.readouterr().out == expected != domains.text("selective_communication/4_1_pl_3")
+    expected = domains.write("selective_communication/4_1_pl_3", positions=[3, 4])
+    assert capsys.readouterr().out == expected != domains.write("selective_communication/4_1_pl_3")
 
 
 def test_an_epddl_problem_is_one_file_or_three(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,7 +29,7 @@ def test_no_data_file_is_read_at_import() -> None:
         "print(read_text.cache_info().misses)\n"
         "domains.find('gossip/gos_03_all'); print(read_text.cache_info().misses)\n"
         "domains.find('blocks_world/bw_05'); print(read_text.cache_info().misses)\n"
-        "for _ in range(2): domains.text('gossip'); print(read_text.cache_info().misses)"
+        "for _ in range(2): domains.write('gossip'); print(read_text.cache_info().misses)"
     )
     assert run(script).split() == ["0", "1", "2", "4", "4"]
 
@@ -38,7 +38,7 @@ def test_every_data_file_is_part_of_an_instance() -> None:
     script = (
         "import domains; from domains.data import read_text\n"
         "for domain in domains.DOMAINS.values():\n"
-        "    for name in domain.train + domain.test: domain.text(domain.instance(name))\n"
+        "    for name in domain.train + domain.test: domain.write(domain.instance(name))\n"
         "print(read_text.cache_info().currsize)"
     )
     files = {path.name for path in DATA.iterdir() if path.suffix in (".epddl", ".json")}

@@ -64,7 +64,7 @@ CLUMSY: dict[str, Any] = {"tier": "clumsy", "blocks": 3}
 )
 def test_what_does_not_fit_together_is_refused(domain: str, parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(DomainError) as caught:
-        domains.text(domain, **parameters)
+        domains.write(domain, **parameters)
     assert str(caught.value).startswith(message)
 
 
@@ -210,7 +210,7 @@ def test_goals_name_the_informed_in_a_ring_and_the_excluded() -> None:
 
 
 def test_a_shout_is_heard_in_the_same_and_adjacent_rooms() -> None:
-    text = domains.text("selective_communication", agents=2, rooms=6, positions=[4])
+    text = domains.write("selective_communication", agents=2, rooms=6, positions=[4])
     assert [room for room in range(1, 7) if f"b observes shout_{room};" in text] == [3, 4, 5]
 
 

@@ -52,7 +52,7 @@ def test_every_parameter_is_documented_and_refuses_nonsense(domain: str) -> None
     assert list(documented(domain)) == list(DOMAINS[domain].defaults)
     for name in documented(domain):
         with pytest.raises(DomainError) as caught:
-            domains.text(domain, **{**BASES.get(domain, {}), name: 2.5})
+            domains.write(domain, **{**BASES.get(domain, {}), name: 2.5})
         assert name in str(caught.value)
         assert "2.5" in str(caught.value)
 
@@ -63,7 +63,7 @@ def test_documented_ranges_are_those_that_are_checked() -> None:
     for domain, name, low, high in known:
         for wrong in (low - 1, high + 1):
             with pytest.raises(DomainError, match=rf"^{name} must be a whole number from \d+ to {high}, got {wrong}$"):
-                domains.text(domain, **{**BASES.get(domain, {}), name: wrong})
+                domains.write(domain, **{**BASES.get(domain, {}), name: wrong})
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -86,8 +86,8 @@ def test_every_size_is_read_without_a_warning_and_has_a_vocabulary(domain: str) 
 @pytest.mark.parametrize("domain", [name for name, domain in DOMAINS.items() if "seed" in domain.defaults])
 def test_the_seed_decides_what_is_drawn(domain: str) -> None:
     for base in ({}, BASES.get(domain, {})):
-        texts = [domains.text(domain, seed=seed, **base) for seed in range(8)]
-        assert texts == [domains.text(domain, seed=seed, **base) for seed in range(8)]
+        texts = [domains.write(domain, seed=seed, **base) for seed in range(8)]
+        assert texts == [domains.write(domain, seed=seed, **base) for seed in range(8)]
         assert len(set(texts)) > 2
 
 
@@ -107,7 +107,7 @@ def test_instances_ranges_and_growth_are_legal_and_lines_short_enough_to_read(do
     growing = chosen.growth.sizes if chosen.growth else ()
     drawn = (parameters for split in SPLITS for parameters in sampled(domain, split, 3))
     for parameters in (*chosen.instances.values(), *growing, *drawn):
-        lines = chosen.text(parameters).splitlines()
+        lines = chosen.write(parameters).splitlines()
         assert max(map(len, lines)) <= longest, parameters
         assert lines[0].startswith(comment)
 
@@ -118,7 +118,7 @@ def test_text_is_the_same_in_every_process() -> None:
         "digest = hashlib.sha256()\n"
         "for domain in domains.DOMAINS.values():\n"
         "    for name in (*domain.train, *domain.test):\n"
-        "        digest.update(domain.text(domain.instance(name)).encode())\n"
+        "        digest.update(domain.write(domain.instance(name)).encode())\n"
         "print(digest.hexdigest())"
     )
     runs = {

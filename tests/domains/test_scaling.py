@@ -32,7 +32,7 @@ def test_effort_in_sight_is_what_breadth_first_search_generates(domain: str) -> 
     efforts = 0
     for seed in range(12):
         goal = quarry.draw(seed, 8)
-        text = domains.text(domain, goals=quarry.formulas(goal))
+        text = domains.write(domain, goals=quarry.formulas(goal))
         result = run_agent(BreadthFirst(), StateSpace(parse_mastar(text)))
         effort = quarry.effort(goal)
         assert effort == (result.generated if effort is not None else None)
@@ -137,7 +137,7 @@ def test_the_frozen_ladder_climbs(domain: str) -> None:
 
 @pytest.mark.parametrize("rung", RUNGS, ids=lambda rung: f"{rung.domain}-{rung.instance}")
 def test_the_witness_reaches_the_goal(rung: Rung) -> None:
-    space = StateSpace(parse_mastar(domains.text(f"{rung.domain}/{rung.instance}")))
+    space = StateSpace(parse_mastar(domains.write(f"{rung.domain}/{rung.instance}")))
     number = {action.name: index for index, action in enumerate(space.task.actions)}
     state = space.initial
     assert not space.is_goal([state])[0]

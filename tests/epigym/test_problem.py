@@ -24,7 +24,7 @@ from tests.helpers.tasks import COIN
 def test_an_instance_a_domain_and_a_file_are_found(tmp_path: Path) -> None:
     instance = load_problem("coin_in_the_box/pl_5")
     path = tmp_path / "mine.txt"
-    path.write_text(domains.text("coin_in_the_box/pl_5"))
+    path.write_text(domains.write("coin_in_the_box/pl_5"))
     by_path = load_problem(str(path))
     assert (instance.name, by_path.name) == ("coin_in_the_box/pl_5", "mine")
     assert (by_path.actions, by_path.initial, by_path.goal) == (instance.actions, instance.initial, instance.goal)
@@ -34,7 +34,7 @@ def test_an_instance_a_domain_and_a_file_are_found(tmp_path: Path) -> None:
 
 
 def test_a_file_wins_over_a_domain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "grapevine.txt").write_text(domains.text("coin_in_the_box/pl_3"))
+    (tmp_path / "grapevine.txt").write_text(domains.write("coin_in_the_box/pl_3"))
     monkeypatch.chdir(tmp_path)
     assert "tail" in load_problem("grapevine.txt").fluents
     assert "tail" not in load_problem("grapevine").fluents

@@ -255,7 +255,7 @@ def test_a_dead_end_has_an_empty_mask_and_runs_on() -> None:
 
 def test_a_problem_file_becomes_an_environment(tmp_path: Path) -> None:
     path = tmp_path / "coin.txt"
-    path.write_text(domains.text("coin_in_the_box/pl_3"))
+    path.write_text(domains.write("coin_in_the_box/pl_3"))
     by_file = gymnasium.make("epi/Problem-v0", path=str(path))
     by_name = gymnasium.make("epi/CoinInTheBox-v0", instance="pl_3")
     assert data_equivalence(rollout(by_file, seed=1, steps=6), rollout(by_name, seed=1, steps=6), exact=True)

@@ -27,7 +27,7 @@ def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
 def test_a_cached_parser_accepts_and_refuses_the_same(
     parse: Callable[[str], Task], name: str, cache_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = domains.text(name)
+    text = domains.write(name)
     wrong = [text[:cut] + "]" for cut in range(0, len(text), len(text) // 7)]
 
     def found() -> list[object]:

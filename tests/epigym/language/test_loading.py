@@ -84,7 +84,7 @@ def test_an_environment_of_an_epddl_problem(files: Files) -> None:
 def test_arguments_that_do_not_go_together(
     files: Files, tmp_path: Path, arguments: dict[str, Any], message: str
 ) -> None:
-    (tmp_path / "mine.txt").write_text(domains.text("coin_in_the_box/pl_3"))
+    (tmp_path / "mine.txt").write_text(domains.write("coin_in_the_box/pl_3"))
     (tmp_path / "mine.pddl").write_text("")
     places = {
         "folder": tmp_path, "problem": files.problem, "domain": files.domain, "library": files.library,

@@ -27,10 +27,10 @@ from tests.helpers.own_domains import write_museum
 from tests.helpers.tasks import coin, hopeless, trivial
 
 FILES = {
-    "c1.epddl": domains.text("room_messages", agents=2, rooms=4, seed=0),
-    "c2.epddl": domains.text("room_messages", agents=2, rooms=5, seed=1),
-    "c3.epddl": domains.text("room_messages", agents=3, rooms=3, seed=2),
-    "c4.epddl": domains.text("room_messages", agents=3, rooms=4, seed=3),
+    "c1.epddl": domains.write("room_messages", agents=2, rooms=4, seed=0),
+    "c2.epddl": domains.write("room_messages", agents=2, rooms=5, seed=1),
+    "c3.epddl": domains.write("room_messages", agents=3, rooms=3, seed=2),
+    "c4.epddl": domains.write("room_messages", agents=3, rooms=4, seed=3),
     "m1.txt": write_museum(rooms=6, guards=1, artefacts=1, seed=0),
     "m2.txt": write_museum(rooms=6, guards=1, artefacts=2, seed=0),
     "m3.txt": write_museum(rooms=6, guards=2, artefacts=2, seed=0),

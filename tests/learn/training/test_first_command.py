@@ -138,7 +138,7 @@ def test_a_training_says_when_and_why_it_stopped(fit: Fit, tmp_path: Path, overr
 def test_what_is_named_is_learned_from_and_searched(
     fit: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, overrides: tuple[str, ...]
 ) -> None:
-    text = domains.text("collaboration_communication/2_2_3_pl_4")
+    text = domains.write("collaboration_communication/2_2_3_pl_4")
     (tmp_path / "it's one=two.txt").write_text(text)
     fit(f"problem='{tmp_path}/it\\'s one=two.txt'", "semantics=efp", *overrides, "trainer.max_epochs=1")
     record = json.loads((tmp_path / "run" / "run.json").read_text())

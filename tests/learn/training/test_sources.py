@@ -96,7 +96,7 @@ def test_published_problems_of_domains_are_those_to_train_on(tmp_path: Path) -> 
 
 def test_files_of_no_domain_are_validated_with_their_own(tmp_path: Path) -> None:
     file = tmp_path / "own.txt"
-    file.write_text(domains.text("collaboration_communication/2_2_3_pl_4"))
+    file.write_text(domains.write("collaboration_communication/2_2_3_pl_4"))
     source = source_of(tmp_path, f"problem={file}", "data.instances=2", "validation.problems=2")
     assert len(source.labelled) > 0
     assert len(source.to_validate) > 0

@@ -75,7 +75,7 @@ SPARSE = [
 
 def short_run(fit: Fit, tmp_path: Path, encoding: str, objective: str, base: str, data: str) -> dict[str, float]:
     """Train in one cell of the choices."""
-    (tmp_path / "own.txt").write_text(domains.text(SMALL))
+    (tmp_path / "own.txt").write_text(domains.write(SMALL))
     source = [one.format(file=tmp_path / "own.txt") for one in SOURCES[data]]
     return fit(*FEW, f"encoding={encoding}", f"objective={objective}", f"base={base}", *source)
 

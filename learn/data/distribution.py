@@ -265,7 +265,7 @@ def _is_test(drawn: SampledProblem, mark: str) -> bool:
 
 @cache
 def _tests(domain: str) -> dict[tuple[int, ...], list[str]]:
-    """The test problems and rungs of a domain by their size."""
+    """The test problems and instances of suites of a domain by their size."""
     known = domains.DOMAINS[domain]
     found: dict[tuple[int, ...], list[str]] = {}
     for name in known.instances:

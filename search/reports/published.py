@@ -1,4 +1,4 @@
-"""Outcomes that are known already, published ones and those of the scaling ladder, to put beside ours."""
+"""Outcomes that are known already, published ones and those of the scaling suite, to put beside ours."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def published(names: Sequence[str]) -> list[Outcome]:
     Args:
         names: `standard`, `transfer` or `planning_graph`; or the path of a table (`.csv`) of the EPDDL toolkit's
             searches on its own problems, of a planner on the problems of the planning competition, or of
-            breadth-first search on the scaling ladder (`domains/suites/scaling.csv`).
+            breadth-first search on the scaling suite (`domains/suites/scaling.csv`).
 
     Raises:
         EpigymError: when there is no such experiment, or the table has another layout.
@@ -95,7 +95,7 @@ def _competitor(row: Row) -> Outcome:
 
 
 def _rung(row: Row) -> Outcome:
-    """A row of the scaling ladder."""
+    """A row of the scaling suite."""
     return Outcome(
         domain=row["domain"],
         problem=f"{row['domain']}/{row['instance']}",

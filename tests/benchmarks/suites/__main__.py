@@ -64,12 +64,12 @@ def _suite(
 
 
 def _scaling(chosen: argparse.Namespace) -> None:
-    scaling.climb(chosen.domain, chosen.out, _limits(chosen), fresh=chosen.sample, parallel=chosen.parallel)
+    scaling.generate(chosen.domain, chosen.out, _limits(chosen), fresh=chosen.sample, parallel=chosen.parallel)
 
 
 def _hard(chosen: argparse.Namespace) -> None:
     for domain in chosen.domain:
-        hard.climb(domain, chosen.out, _limits(chosen), parallel=chosen.parallel)
+        hard.generate(domain, chosen.out, _limits(chosen), parallel=chosen.parallel)
 
 
 def _limits(chosen: argparse.Namespace) -> Limits:

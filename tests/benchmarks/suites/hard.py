@@ -1,13 +1,13 @@
 """The suites `hard` and `hard_control`: growing problems on which seven searches fail one after the other.
 
-At every step of a domain's line a random walk is taken, and a conjunction of formulas that are true where it ends is
-the goal: the walk, cut where the goal first holds, is a plan, after which no agent believes everything. The searches
-run on it, each alone within the same limits; one that failed on two steps in a row is given up. The climb ends when
-four steps in a row are solved by none. The steps from the first one on that some search fails are the rungs; those
-below are kept in the table beside them, as they show where the rungs begin.
+At every step of a domain's line the goal is a conjunction of formulas that are true at the end of a random walk: the
+walk, cut where the goal first holds, is a plan that keeps all beliefs consistent. The searches run on the problem, each
+alone within the same limits; a search that failed on two steps in a row is given up. Generation ends when no search
+solves four steps in a row. The suite begins with the first step that some search fails; the table also has the steps
+below, which show where the suite begins.
 
-The control has as many problems, of the sizes of rungs that are drawn uniformly and with goals drawn like theirs.
-Nobody searches them here, so that nobody is favoured by how they were chosen.
+The control has as many problems, with sizes sampled uniformly from those of the instances, and goals sampled as theirs.
+No search runs on them here, so their choice favours none.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from search.planning.options import SearchOptions
 from search.planning.single_search import complete_result, make_blank_result
 from search.processes.supervisor import Job, supervise
 from tests.benchmarks.suites.hard_sizes import LINES
-from tests.benchmarks.suites.tables import Source, read_rungs, store
+from tests.benchmarks.suites.tables import Source, read_instances, store
 
 GIVEN_UP: Final = "given_up"
 """The status of a search that is not run, as it failed on two lower steps in a row."""
 _FAILURES = 2  # steps in a row after which a search is given up
-_BEYOND = 4  # steps in a row that no search solves, after which the climb ends
+_BEYOND = 4  # steps in a row that no search solves, after which generation ends
 _SEEDS = 1000  # how far apart the seeds of the steps are
 _MOST_WORLDS = 20_000  # of the e-states of a walk, where the first one has fewer
 _GRACE = 60.0  # seconds to start, build and re-execute a plan, beside the time limit
@@ -86,7 +86,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Rung:
+class HardInstance:
     """One row of the table: a step of a line, or a problem of the control.
 
     Attributes:
@@ -123,14 +123,14 @@ class Rung:
     memory_limit: str = ""
 
     @classmethod
-    def read(cls, row: Mapping[str, str]) -> Rung:
-        """The rung of a row."""
+    def read(cls, row: Mapping[str, str]) -> HardInstance:
+        """The instance of a row."""
         plain: dict[str, Any] = {name: int(row[name]) if kind == "int" else row[name] for name, kind in _columns()}
         found = {label: Outcome(*(row[f"{label}.{name}"] for name in _MEASURED)) for label in searches()}
         return cls(**plain, outcomes={label: one for label, one in found.items() if one.status})
 
     def row(self) -> dict[str, Any]:
-        """The rung as the table holds it."""
+        """The instance as the table holds it."""
         found = {label: self.outcomes.get(label, Outcome("")) for label in searches()}
         return {name: getattr(self, name) for name, _ in _columns()} | {
             f"{label}.{name}": getattr(one, name) for label, one in found.items() for name in _MEASURED
@@ -162,13 +162,13 @@ class Rung:
 
 
 _MEASURED = ("status", "expanded", "seconds")
-Sampler = Callable[[int, int], Rung]
-Searcher = Callable[[Rung, Iterable[str]], dict[str, Outcome]]
+Sampler = Callable[[int, int], HardInstance]
+Searcher = Callable[[HardInstance, Iterable[str]], dict[str, Outcome]]
 
 
 def _columns() -> Iterator[tuple[str, Any]]:
     """The names of the columns before those of the searches, with the types of their values."""
-    yield from ((one.name, one.type) for one in fields(Rung) if one.name != "outcomes")
+    yield from ((one.name, one.type) for one in fields(HardInstance) if one.name != "outcomes")
 
 
 @cache
@@ -178,7 +178,7 @@ def searches() -> dict[str, Configuration]:
     return {one.label: one for one in made}
 
 
-def climb(
+def generate(
     domain: str,
     table: Path,
     limits: Limits,
@@ -187,14 +187,14 @@ def climb(
     sample: Sampler | None = None,
     search: Searcher | None = None,
 ) -> None:
-    """Climb the line of a domain until no search follows, and draw its control.
+    """Generate larger instances of a domain until no search solves them, and sample its control.
 
-    What the table has is not done again; it is written after every rung.
+    What the table has is not done again; it is written after every instance.
 
     Args:
         domain: name of the domain.
-        table: where the rungs are kept.
-        limits: of time to read, ground and search, and of memory of the process, per search and rung.
+        table: where the instances are kept.
+        limits: of time to read, ground and search, and of memory of the process, per search and instance.
         parallel: searches at a time.
         sample: gives the problem of a step and attempt; `sample_apart` by default.
         search: gives the outcomes of searches, by label, on a problem; `run_searches` by default.
@@ -206,41 +206,41 @@ def climb(
     line = LINES[domain]
     sample = sample or partial(sample_apart, domain, line, limits)
     search = search or partial(run_searches, limits=limits, parallel=parallel)
-    rungs = [rung for rung in read_rungs(table, Rung.read) if rung.domain == domain]
-    control = [rung for rung in rungs if rung.is_control]
-    rungs = [rung for rung in rungs if not rung.is_control]
-    rungs.sort(key=lambda rung: rung.step)
-    _require(limits, rungs, table)
+    instances = [instance for instance in read_instances(table, HardInstance.read) if instance.domain == domain]
+    control = [instance for instance in instances if instance.is_control]
+    instances = [instance for instance in instances if not instance.is_control]
+    instances.sort(key=lambda instance: instance.step)
+    _require(limits, instances, table)
     with Progress() as progress:
-        bar = progress.add_task(domain, total=len(line), completed=len(rungs))
-        while len(rungs) < len(line) and not _is_over(rungs):
-            rungs.append(_measure(sample(len(rungs) + 1, 0), rungs, limits, search))
-            store([rungs[-1].row()], table)
+        bar = progress.add_task(domain, total=len(line), completed=len(instances))
+        while len(instances) < len(line) and not _is_over(instances):
+            instances.append(_measure(sample(len(instances) + 1, 0), instances, limits, search))
+            store([instances[-1].row()], table)
             progress.advance(bar)
-        for problem in _control(domain, rungs, control, sample):
+        for problem in _control(domain, instances, control, sample):
             store([problem.row()], table)
 
 
-def _require(limits: Limits, rungs: Iterable[Rung], table: Path) -> None:
-    """The table has the same limits, or there are no rungs."""
-    for rung in rungs:
-        if (float(rung.time_limit_s), rung.memory_limit) != (limits.time_limit, str(limits.memory_limit)):
-            within = f"--time-limit {rung.time_limit_s} --memory-limit {rung.memory_limit}"
+def _require(limits: Limits, instances: Iterable[HardInstance], table: Path) -> None:
+    """The table has the same limits, or there are no instances."""
+    for instance in instances:
+        if (float(instance.time_limit_s), instance.memory_limit) != (limits.time_limit, str(limits.memory_limit)):
+            within = f"--time-limit {instance.time_limit_s} --memory-limit {instance.memory_limit}"
             raise UsageError(f"{table} was measured with {within}: give these limits, or another --out")
 
 
-def _is_over(rungs: Sequence[Rung]) -> bool:
-    return len(rungs) >= _BEYOND and not any(rung.is_solved for rung in rungs[-_BEYOND:])
+def _is_over(instances: Sequence[HardInstance]) -> bool:
+    return len(instances) >= _BEYOND and not any(instance.is_solved for instance in instances[-_BEYOND:])
 
 
-def sample_apart(domain: str, line: Growth, limits: Limits, step: int, attempt: int) -> Rung:
+def sample_apart(domain: str, line: Growth, limits: Limits, step: int, attempt: int) -> HardInstance:
     """A problem of a step, made in a process of its own, which may need much memory."""
     job = Job(None, draw, (domain, line.at(step), step, seed_of(step, attempt)))
     with closing(supervise([job], parallel=1, memory_limit=memory_bytes(limits.memory_limit))) as endings:
         ending = next(endings)
     if ending.failure:
         raise EpigymError(f"{domain}, step {step} of its line: {ending.message}")
-    drawn: Rung = ending.value
+    drawn: HardInstance = ending.value
     return drawn
 
 
@@ -251,7 +251,7 @@ def seed_of(step: int, attempt: int) -> int:
 
 def draw(
     domain: str, at: tuple[dict[str, Any], int, int], step: int, seed: int, *, reference_worlds: int = 50_000
-) -> Rung:
+) -> HardInstance:
     """A problem of a step with a goal that a walk reaches, not yet measured.
 
     Args:
@@ -274,7 +274,7 @@ def draw(
     text = json.dumps({**parameters, "goals": source.formulas(goal)})
     task = source.space.task
     counts = len(task.fluents), len(task.agents), len(task.actions)
-    drawn = Rung(domain, "", text, step, seed, " ".join(plan), len(plan), *counts, "")
+    drawn = HardInstance(domain, "", text, step, seed, " ".join(plan), len(plan), *counts, "")
     return replace(drawn, validated=_validate(drawn.task(), plan, reference_worlds))
 
 
@@ -296,16 +296,16 @@ def _validate(task: Task, plan: Sequence[str], reference_worlds: int) -> str:
     return "reference" if is_small else "space"
 
 
-def _measure(drawn: Rung, lower: Sequence[Rung], limits: Limits, search: Searcher) -> Rung:
-    """A rung with the outcome of every search, and with its name."""
+def _measure(drawn: HardInstance, lower: Sequence[HardInstance], limits: Limits, search: Searcher) -> HardInstance:
+    """An instance with the outcome of every search, and with its name."""
     last = lower[-_FAILURES:]
     given_up = {
         label
         for label in searches()
-        if len(last) == _FAILURES and not any(rung.outcomes[label].is_solved for rung in last)
+        if len(last) == _FAILURES and not any(instance.outcomes[label].is_solved for instance in last)
     }
     found = dict.fromkeys(given_up, Outcome(GIVEN_UP)) | search(drawn, searches().keys() - given_up)
-    fails = any(rung.is_kept for rung in lower) or not all(one.is_solved for one in found.values())
+    fails = any(instance.is_kept for instance in lower) or not all(one.is_solved for one in found.values())
     return replace(
         drawn,
         instance=f"{'hard' if fails else 'below'}_{drawn.step:02d}",
@@ -315,12 +315,14 @@ def _measure(drawn: Rung, lower: Sequence[Rung], limits: Limits, search: Searche
     )
 
 
-def run_searches(rung: Rung, labels: Iterable[str], limits: Limits, parallel: int = 1) -> dict[str, Outcome]:
-    """The outcome of searches on a rung, each alone in a process of its own."""
+def run_searches(
+    instance: HardInstance, labels: Iterable[str], limits: Limits, parallel: int = 1
+) -> dict[str, Outcome]:
+    """The outcome of searches on an instance, each alone in a process of its own."""
     chosen = {label: one for label, one in searches().items() if label in set(labels)}
     options = SearchOptions(limits)
     jobs = [
-        Job(label, search_from, (rung.task, one, options), takes_channel=True, time_limit=limits.time_limit)
+        Job(label, search_from, (instance.task, one, options), takes_channel=True, time_limit=limits.time_limit)
         for label, one in chosen.items()
     ]
     running = supervise(
@@ -333,18 +335,20 @@ def run_searches(rung: Rung, labels: Iterable[str], limits: Limits, parallel: in
     with closing(running) as endings:
         return {
             ending.job.key: Outcome.of(
-                complete_result(ending, make_blank_result(chosen[ending.job.key], rung.domain, options))
+                complete_result(ending, make_blank_result(chosen[ending.job.key], instance.domain, options))
             )
             for ending in endings
         }
 
 
-def _control(domain: str, rungs: Iterable[Rung], known: Iterable[Rung], sample: Sampler) -> Iterator[Rung]:
-    """The problems of the control that are missing: at steps of rungs, drawn uniformly, with goals of their own."""
-    kept = [rung for rung in rungs if rung.is_kept]
-    there = {rung.instance: rung for rung in known}
-    steps = Random(f"control {domain}").choices([rung.step for rung in kept], k=len(kept)) if kept else []
-    goals = {(rung.step, rung.goals) for rung in kept}
+def _control(
+    domain: str, instances: Iterable[HardInstance], known: Iterable[HardInstance], sample: Sampler
+) -> Iterator[HardInstance]:
+    """The problems of the control that are missing: at steps of instances, drawn uniformly, with goals of their own."""
+    kept = [instance for instance in instances if instance.is_kept]
+    there = {instance.instance: instance for instance in known}
+    steps = Random(f"control {domain}").choices([instance.step for instance in kept], k=len(kept)) if kept else []
+    goals = {(instance.step, instance.goals) for instance in kept}
     for number, step in enumerate(steps, start=1):
         name = f"hard_control_{number:02d}"
         if name not in there:

@@ -1,12 +1,12 @@
-"""The `scaling` suite, a ladder of growing problems per domain: drawing its goals and measuring blind search.
+"""The `scaling` suite, growing problems of each domain: sampling their goals and measuring blind search.
 
-The goal of a rung is drawn with a fixed seed and is true after a random walk, which
-is stored as a witness that it can be reached. On the lower rungs it is the one of many drawn goals for which
-breadth-first search generates closest to `1000 * 2.5^rung` nodes; on the upper rungs it is the one that the
-e-states which breadth-first search meets first miss by the most subgoals, in problems that grow further.
+The goal of an instance is sampled with a fixed seed and is true after a random walk, which is stored as a witness that
+it can be reached. In the lower instances it is the one of many sampled goals for which breadth-first search generates
+closest to `1000 * 2.5^number` nodes, where `number` is that of the instance. In the upper instances, which grow
+further, it is the goal that the first e-states of breadth-first search miss by the most subgoals.
 
-The drawn goals do not depend on the machine; what breadth-first search needed, or where a limit stopped it,
-is measured in a fresh process and stored beside the limits.
+The sampled goals do not depend on the machine. The effort of breadth-first search, or the limit that stopped it, is
+measured in a process of its own and stored with the limits.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.processes.supervisor import Job, supervise
-from tests.benchmarks.suites.tables import Source, read_rungs, store
+from tests.benchmarks.suites.tables import Source, read_instances, store
 
 _GROWTH = 2.5
-_SEEDS = 1000  # how far apart the seeds of the rungs are
+_SEEDS = 1000  # how far apart the seeds of the instances are
 _FEWEST_SUBGOALS, _MOST_SUBGOALS = 3, 24
 _CHUNK = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Rung:
+class ScalingInstance:
     """One row of the table.
 
     Attributes:
@@ -86,19 +86,19 @@ class Rung:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How a domain's ladder grows.
+    """How a domain's instances grow.
 
     Attributes:
-        rungs: parameters of the domain for each rung, from the lowest to the highest.
-        lower: number of lower rungs, whose goals are chosen by the effort of breadth-first search.
-        most_steps: most steps of the walks on the lower rungs; the upper rungs take four times as many.
-        look_ahead: nodes generated to judge the goals of the upper rungs.
-        draws: number of goals drawn for the upper rungs.
-        first_effort: nodes generated on the lowest rung.
-        lower_draws: number of goals drawn for each size of the lower rungs.
+        instances: parameters of the domain for each instance, from the lowest to the highest.
+        lower: number of lower instances, whose goals are chosen by the effort of breadth-first search.
+        most_steps: most steps of the walks on the lower instances; the upper instances take four times as many.
+        look_ahead: nodes generated to judge the goals of the upper instances.
+        draws: number of goals drawn for the upper instances.
+        first_effort: nodes generated on the lowest instance.
+        lower_draws: number of goals drawn for each size of the lower instances.
     """
 
-    rungs: Sequence[Mapping[str, Any]]
+    instances: Sequence[Mapping[str, Any]]
     lower: int = 10
     most_steps: int = 40
     look_ahead: int = 100_000
@@ -147,38 +147,40 @@ class Quarry(Source):
         return int((~self.truths[list(goal.subgoals)]).sum(axis=0).min())
 
 
-def draw(domain: str, sizes: Sizes) -> list[Rung]:
-    """The rungs of a domain, not yet measured."""
+def draw(domain: str, sizes: Sizes) -> list[ScalingInstance]:
+    """The instances of a domain, not yet measured."""
     targets = [round(sizes.first_effort * _GROWTH**number) for number in range(sizes.lower)]
-    numbered = list(enumerate(sizes.rungs))
-    rungs: list[Rung] = []
-    for size, group in groupby(numbered[: sizes.lower], key=lambda rung: rung[1]):
+    numbered = list(enumerate(sizes.instances))
+    instances: list[ScalingInstance] = []
+    for size, group in groupby(numbered[: sizes.lower], key=lambda instance: instance[1]):
         numbers = [number for number, _ in group]
         quarry = Quarry(domain, size, 3 * targets[numbers[-1]] // 2)
         drawn = quarry.draws(numbers[0], sizes.lower_draws, sizes.most_steps)
         for number in numbers:
             chosen = nearest(quarry, drawn, targets[number])
             drawn.remove(chosen)
-            rungs.append(_rung(quarry, number, *chosen))
-    for size, group in groupby(numbered[sizes.lower :], key=lambda rung: rung[1]):
+            instances.append(_make_instance(quarry, number, *chosen))
+    for size, group in groupby(numbered[sizes.lower :], key=lambda instance: instance[1]):
         numbers = [number for number, _ in group]
         quarry = Quarry(domain, size, sizes.look_ahead)
         drawn = quarry.draws(numbers[0], sizes.draws, 4 * sizes.most_steps)
         drawn.sort(key=lambda one: quarry.missing(one[1]), reverse=True)
-        rungs += [_rung(quarry, number, *one) for number, one in zip(reversed(numbers), drawn, strict=False)]
-    return rungs
+        instances += [
+            _make_instance(quarry, number, *one) for number, one in zip(reversed(numbers), drawn, strict=False)
+        ]
+    return instances
 
 
-def measure(rungs: Sequence[Rung], limits: Limits) -> list[Rung]:
-    """Run breadth-first search on the first of some rungs that differ in their goals alone.
+def measure(instances: Sequence[ScalingInstance], limits: Limits) -> list[ScalingInstance]:
+    """Run breadth-first search on the first of some instances that differ in their goals alone.
 
     Breadth-first search does the same whatever its goal is, until it meets it. So where it ends without a plan,
-    the outcome is also that of the other rungs whose goals it has not met.
+    the outcome is also that of the other instances whose goals it has not met.
 
     Returns:
-        The rungs whose outcome is known now, with that outcome.
+        The instances whose outcome is known now, with that outcome.
     """
-    first, *others = rungs
+    first, *others = instances
     space = StateSpace(_task(first))
     result = run_agent(BreadthFirst(), space, limits=limits)
     outcome: dict[str, Any] = {
@@ -192,18 +194,20 @@ def measure(rungs: Sequence[Rung], limits: Limits) -> list[Rung]:
         "time_limit_s": limits.time_limit,
         "memory_limit": limits.memory_limit,
     }
-    alike = [] if result.status is SearchStatus.SOLVED else [rung for rung in others if not _meets(space, rung)]
-    return [replace(rung, **outcome) for rung in (first, *alike)]
+    alike = (
+        [] if result.status is SearchStatus.SOLVED else [instance for instance in others if not _meets(space, instance)]
+    )
+    return [replace(instance, **outcome) for instance in (first, *alike)]
 
 
-def read(path: Path) -> list[Rung]:
-    """The rungs of a table."""
-    return read_rungs(path, lambda row: Rung(**row))  # type: ignore[arg-type]
+def read(path: Path) -> list[ScalingInstance]:
+    """The instances of a table."""
+    return read_instances(path, lambda row: ScalingInstance(**row))  # type: ignore[arg-type]
 
 
-def _size(rung: Rung) -> dict[str, Any]:
-    """The parameters of rungs that differ in their goals alone."""
-    return {name: value for name, value in json.loads(rung.parameters).items() if name != "goals"}
+def _size(instance: ScalingInstance) -> dict[str, Any]:
+    """The parameters of instances that differ in their goals alone."""
+    return {name: value for name, value in json.loads(instance.parameters).items() if name != "goals"}
 
 
 _LONG: dict[str, Any] = {"most_steps": 160, "look_ahead": 3_000_000, "draws": 400}
@@ -217,19 +221,19 @@ _CHOICES: dict[str, dict[str, Any]] = {
     "selective_communication_enriched": {"lower": 14, **_LONG},
 }
 SIZES: Mapping[str, Sizes] = {
-    domain: Sizes([_size(rung) for rung in read(SCALING) if rung.domain == domain], **chosen)
+    domain: Sizes([_size(instance) for instance in read(SCALING) if instance.domain == domain], **chosen)
     for domain, chosen in _CHOICES.items()
 }
-"""How the ladders of the suite grow: with the parameters that its table has."""
+"""How the instances of the suite grow: with the parameters that its table has."""
 
 
-def _task(rung: Rung) -> Task:
-    return domain_problem(rung.domain, **json.loads(rung.parameters))
+def _task(instance: ScalingInstance) -> Task:
+    return domain_problem(instance.domain, **json.loads(instance.parameters))
 
 
-def _meets(space: StateSpace, rung: Rung) -> bool:
-    """Whether an e-state of the space satisfies the goal of a rung of the same problem."""
-    holds = space.query(_task(rung).goal)
+def _meets(space: StateSpace, instance: ScalingInstance) -> bool:
+    """Whether an e-state of the space satisfies the goal of an instance of the same problem."""
+    holds = space.query(_task(instance).goal)
     chunks = (np.arange(start, min(start + _CHUNK, len(space))) for start in range(0, len(space), _CHUNK))
     return any(holds(chunk).all(axis=1).any() for chunk in chunks)
 
@@ -257,8 +261,8 @@ def nearest(quarry: Quarry, drawn: Sequence[tuple[int, RandomGoal]], target: int
     return seed, goal
 
 
-def _rung(quarry: Quarry, number: int, seed: int, goal: RandomGoal) -> Rung:
-    return Rung(
+def _make_instance(quarry: Quarry, number: int, seed: int, goal: RandomGoal) -> ScalingInstance:
+    return ScalingInstance(
         domain=quarry.domain,
         instance=f"scaling_{number + 1:02d}",
         parameters=json.dumps({**quarry.parameters, "goals": quarry.formulas(goal)}),
@@ -268,15 +272,15 @@ def _rung(quarry: Quarry, number: int, seed: int, goal: RandomGoal) -> Rung:
     )
 
 
-def climb(chosen: Sequence[str], table: Path, limits: Limits, *, fresh: bool = False, parallel: int = 1) -> None:
-    """Measure the rungs of some domains and keep them in a table.
+def generate(chosen: Sequence[str], table: Path, limits: Limits, *, fresh: bool = False, parallel: int = 1) -> None:
+    """Measure the instances of some domains and keep them in a table.
 
     Args:
         chosen: names of the domains.
-        table: where the rungs are kept; those that are not there yet are those of the suite.
-        limits: of time and memory, per rung.
-        fresh: whether to draw the rungs anew.
-        parallel: rungs measured at the same time.
+        table: where the instances are kept; those that are not there yet are those of the suite.
+        limits: of time and memory, per instance.
+        fresh: whether to draw the instances anew.
+        parallel: instances measured at the same time.
 
     Raises:
         EpigymError: when the process of a search dies.
@@ -287,9 +291,9 @@ def climb(chosen: Sequence[str], table: Path, limits: Limits, *, fresh: bool = F
         for domain in chosen:
             if fresh:
                 store(map(asdict, draw(domain, SIZES[domain])), table)
-            rungs = [rung for rung in read(table) if rung.domain == domain]
-            bar = progress.add_task(domain, total=len(rungs))
-            groups = [list(group) for _, group in groupby(rungs, key=_size)]
+            instances = [instance for instance in read(table) if instance.domain == domain]
+            bar = progress.add_task(domain, total=len(instances))
+            groups = [list(group) for _, group in groupby(instances, key=_size)]
             while groups:
                 jobs = [Job(group, measure, (group, limits)) for group in groups]
                 groups = []
@@ -299,6 +303,6 @@ def climb(chosen: Sequence[str], table: Path, limits: Limits, *, fresh: bool = F
                             raise EpigymError(f"{domain}/{ending.job.key[0].instance}: {ending.message}")
                         store(map(asdict, ending.value), table)
                         progress.advance(bar, len(ending.value))
-                        names = {rung.instance for rung in ending.value}
-                        groups.append([rung for rung in ending.job.key if rung.instance not in names])
+                        names = {instance.instance for instance in ending.value}
+                        groups.append([instance for instance in ending.job.key if instance.instance not in names])
                 groups = [group for group in groups if group]

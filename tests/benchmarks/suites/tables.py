@@ -1,4 +1,4 @@
-"""What both suites share: problems to draw goals for, and the table that keeps the rungs."""
+"""Problems to sample goals for and tables of instances, shared by both suites."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Source:
         return [self.space.task.actions[index].name for index in goal.plan]
 
 
-def read_rungs(path: Path, read: Callable[[dict[str, str]], R]) -> list[R]:
-    """The rungs of a table; none where there is no table.
+def read_instances(path: Path, read: Callable[[dict[str, str]], R]) -> list[R]:
+    """The instances of a table; none where there is no table.
 
     Args:
         path: the table.
-        read: the rung of a row, which tells what is wrong by a TypeError or ValueError.
+        read: the instance of a row, which tells what is wrong by a TypeError or ValueError.
 
     Raises:
         EpigymError: when it is no such table.
@@ -55,11 +55,11 @@ def read_rungs(path: Path, read: Callable[[dict[str, str]], R]) -> list[R]:
     try:
         return [read(row) for row in read_rows(path, ("domain", "instance"))]
     except (KeyError, TypeError, ValueError) as error:
-        raise EpigymError(f"{path} is no table of rungs: {error}: give another --out") from None
+        raise EpigymError(f"{path} is no table of instances: {error}: give another --out") from None
 
 
 def store(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
-    """Put rungs into a table, in the place of those of the same name; readers see the old table or all of the new."""
-    known = {(row["domain"], row["instance"]): row for row in (*read_rungs(path, dict), *rows)}
+    """Put instances into a table, replacing those of the same name; readers see the old table or all of the new."""
+    known = {(row["domain"], row["instance"]): row for row in (*read_instances(path, dict), *rows)}
     ordered = [known[key] for key in sorted(known)]
     write_rows(path, list(ordered[0]), ordered)

@@ -62,6 +62,6 @@ def test_every_data_file_is_part_of_an_instance() -> None:
 def test_domain_and_library_are_valid_files(tmp_path: Path, file: str, parameters: dict[str, Any]) -> None:
     name = next(name for name in DOMAINS if file.startswith(name))
     problem = tmp_path / "problem.epddl"
-    problem.write_text(parts(find(name)[0].text(parameters))["problem"], encoding="utf-8")
+    problem.write_text(parts(find(name)[0].write(parameters))["problem"], encoding="utf-8")
     task = load(problem, domain_file=DATA / f"{file}.epddl", libraries=DATA / "action_types.epddl")
     assert replace(task, name=name, domain=name, instance="") == domain_problem(name, **parameters)

@@ -39,13 +39,13 @@ def explore(settings: Explore) -> None:
     from search.exploring.app import app_of
     from search.exploring.exploration import Exploration
     from search.exploring.serving import address, serving
-    from search.heuristics import heuristic_maker
+    from search.heuristics import choose_heuristic
     from search.planning.configuration import Configuration
 
     configuration = Configuration.of(settings.agent, settings.heuristic)
     limits = Limits(settings.max_expanded, settings.time_limit, settings.memory_limit)
     space = StateSpace(load_problem(settings.problem, settings.reading), consistent_beliefs=settings.consistent_beliefs)
-    exploration = Exploration(space, heuristic_maker(settings.heuristic)(space))
+    exploration = Exploration(space, choose_heuristic(settings.heuristic)(space))
     app = app_of(exploration, configuration, limits, settings.host)
     with serving(app, settings.host, settings.port) as server:
         print(f"{space.task.name} is served at {address(server)} (Ctrl-C ends it)", flush=True)

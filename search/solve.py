@@ -88,7 +88,7 @@ def solve(settings: Solve) -> ExitCode:
         search, show = partial(find_policy, kind=settings.policy), show_policy
     files = [settings.plan_file or settings.policy_file, *(None for _ in settings.compare)]
     results = [
-        search(task, one, options, file).spending(load_seconds=load_seconds)
+        search(task, one, options, file).with_costs(load_seconds=load_seconds)
         for one, file in zip(configurations, files, strict=True)
     ]
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 from epigym.config.registry import maker
 from epigym.errors import UsageError
 from search.agents.agent import Agent, run_agent
-from search.heuristics import HEURISTICS, heuristic_maker
+from search.heuristics import HEURISTICS, choose_heuristic
 from search.heuristics.heuristic import Heuristic
 
 AGENTS: Mapping[str, str] = {
@@ -42,18 +42,18 @@ def make_agent(name: str | None = None, **settings: Any) -> Agent:
     return agent
 
 
-def heuristic_for(agent: Agent, name: str, choice: Mapping[str, Any] | None) -> partial[Heuristic]:
-    """Choose the heuristic of an informed agent, see `heuristic_maker`; `name` is the agent in errors.
+def choose_heuristic_for(agent: Agent, name: str, choice: Mapping[str, Any] | None) -> partial[Heuristic]:
+    """Choose the heuristic of an informed agent, see `choose_heuristic`; `name` is the agent in errors.
 
     Raises:
-        UsageError: as `heuristic_maker`, and when the heuristic is missing, or prefers no actions as the agent needs.
+        UsageError: as `choose_heuristic`, and when the heuristic is missing, or prefers no actions as the agent needs.
     """
     if choice is None:
         raise UsageError(f"agent {name!r} needs a heuristic: choose one of {', '.join(HEURISTICS)}")
-    made = heuristic_maker(choice)
+    made = choose_heuristic(choice)
     if agent.needs_preferences and not cast(type[Heuristic], made.func).prefers:
         remedy = "needs a heuristic that prefers actions, for example h_add"
-        raise UsageError(f"agent {name!r} {remedy}, not {label_of(choice)!r}")
+        raise UsageError(f"agent {name!r} {remedy}, not {get_label(choice)!r}")
     return made
 
 
@@ -62,9 +62,9 @@ def to_settings(choice: str | Mapping[str, Any]) -> dict[str, Any]:
     return {"name": choice} if isinstance(choice, str) else dict(choice)
 
 
-def label_of(choice: Mapping[str, Any]) -> str:
+def get_label(choice: Mapping[str, Any]) -> str:
     """The label of an agent or a heuristic, or else its name, or else the name of its class."""
     return str(choice.get("label") or choice.get("name") or choice["_target_"].rpartition(".")[2])
 
 
-__all__ = ["AGENTS", "Agent", "heuristic_for", "label_of", "make_agent", "run_agent", "to_settings"]
+__all__ = ["AGENTS", "Agent", "choose_heuristic_for", "get_label", "make_agent", "run_agent", "to_settings"]

@@ -11,7 +11,7 @@ from epigym.task.reachability import may_reach_goal
 from search.agents.limits import Limits
 from search.agents.result import Costs, SearchResult, SearchStatus, TaskSize
 from search.agents.run import ProgressCallback, SearchRun
-from search.heuristics.heuristic import Heuristic, HeuristicMaker, bind
+from search.heuristics.heuristic import Heuristic, HeuristicMaker, bind_heuristic
 
 Steps = Generator[None, int, SearchStatus]
 """A running search: it yields before it expands e-states, receives how many it may expand before it yields again (at
@@ -74,7 +74,7 @@ def run_agent(
         TaskError: when an action cannot be applied because designated worlds disagree about an observability type.
     """
     space = SearchProblem.of(source).search_space
-    bound = bind(heuristic, space) if agent.is_informed else None
+    bound = bind_heuristic(heuristic, space) if agent.is_informed else None
     require_heuristic(agent, bound)
     run = SearchRun(space, (limits or Limits()).start(), bound, on_progress)
     try:

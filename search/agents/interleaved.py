@@ -18,7 +18,7 @@ from epigym.config.registry import check
 from epigym.config.values import AtLeast
 from epigym.errors import TaskError, UsageError
 from epigym.space.space import StateSpace
-from search.agents import heuristic_for, label_of, make_agent, to_settings
+from search.agents import choose_heuristic_for, get_label, make_agent, to_settings
 from search.agents.agent import Agent, Steps, require_heuristic
 from search.agents.result import SearchStatus, join_label
 from search.agents.run import SearchRun
@@ -182,12 +182,12 @@ def _make_recipe(
 ) -> _Recipe:
     """Check the settings of a component."""
     choice = None if heuristic is None else to_settings(heuristic)
-    made, name = make_agent(**to_settings(agent)), label_of(to_settings(agent))
+    made, name = make_agent(**to_settings(agent)), get_label(to_settings(agent))
     if share == 0:
         raise UsageError("share=0: expected a positive number")
     if isinstance(made, Interleaved):
         raise UsageError(f"{_COMPONENT}: none is interleaved itself")
     if choice is not None and not made.is_informed:
         raise UsageError(f"agent {name!r} takes no heuristic: leave it out")
-    make = heuristic_for(made, name, choice) if made.is_informed else None
-    return _Recipe(join_label(name, None if choice is None else label_of(choice)), share, made, make)
+    make = choose_heuristic_for(made, name, choice) if made.is_informed else None
+    return _Recipe(join_label(name, None if choice is None else get_label(choice)), share, made, make)

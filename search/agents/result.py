@@ -131,7 +131,7 @@ class SearchResult:
         """The number of actions of a valid plan; else None."""
         return len(self.plan) if self.plan is not None and self.status is SearchStatus.SOLVED else None
 
-    def spending(self, **costs: Any) -> Self:
+    def with_costs(self, **costs: Any) -> Self:
         """The result with some costs replaced, by their names."""
         return replace(self, costs=replace(self.costs, **costs))
 

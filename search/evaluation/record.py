@@ -180,7 +180,7 @@ def search_from(
     limits = options.active_limits
     inner = replace(limits, memory_limit=int(_INNER_SHARE * memory_bytes(limits.memory_limit)))
     result = find_plan_here(task, configuration, replace(options, limits=inner.after(load_seconds)), channel=channel)
-    return result.spending(load_seconds=load_seconds)
+    return result.with_costs(load_seconds=load_seconds)
 
 
 def _entries(result: SearchResult, anytime: bool) -> dict[str, str]:

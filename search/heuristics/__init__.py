@@ -29,7 +29,7 @@ HEURISTICS: Mapping[str, str] = {
 """The class of each heuristic; its module is imported when the heuristic is chosen."""
 
 
-def heuristic_maker(choice: Mapping[str, Any]) -> partial[Heuristic]:
+def choose_heuristic(choice: Mapping[str, Any]) -> partial[Heuristic]:
     """The function from a state space to the heuristic of a mapping as in `conf/heuristic/<name>.yaml`.
 
     Raises:
@@ -45,9 +45,9 @@ def make_heuristic(name: str, source: Source, **settings: Any) -> Heuristic:
     """Make the heuristic `name` for a state space, or for the state space of another source.
 
     Raises:
-        UsageError: as `heuristic_maker`, and when `source` is no problem, see `SearchProblem.of`.
+        UsageError: as `choose_heuristic`, and when `source` is no problem, see `SearchProblem.of`.
     """
-    return heuristic_maker({"name": name, **settings})(SearchProblem.of(source).search_space)
+    return choose_heuristic({"name": name, **settings})(SearchProblem.of(source).search_space)
 
 
-__all__ = ["HEURISTICS", "Heuristic", "heuristic_maker", "make_heuristic"]
+__all__ = ["HEURISTICS", "Heuristic", "choose_heuristic", "make_heuristic"]

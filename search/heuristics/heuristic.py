@@ -90,7 +90,7 @@ HeuristicMaker = Callable[[StateSpace], Heuristic]
 """A function from a state space to a heuristic, such as a class."""
 
 
-def bind(heuristic: Heuristic | HeuristicMaker | None, space: StateSpace) -> Heuristic | None:
+def bind_heuristic(heuristic: Heuristic | HeuristicMaker | None, space: StateSpace) -> Heuristic | None:
     """Return a heuristic for a space: the given one, or the result of the given function.
 
     Raises:

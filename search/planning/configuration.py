@@ -12,9 +12,9 @@ from epigym.errors import UsageError
 from epigym.names import unknown
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
-from search.agents import AGENTS, Agent, heuristic_for, label_of, make_agent, to_settings
+from search.agents import AGENTS, Agent, choose_heuristic_for, get_label, make_agent, to_settings
 from search.agents.result import join_label
-from search.heuristics import HEURISTICS, Heuristic, heuristic_maker
+from search.heuristics import HEURISTICS, Heuristic, choose_heuristic
 
 DEFAULT = "interleaved"
 """The default agent."""
@@ -50,13 +50,13 @@ class Configuration:
                 no actions though the agent needs that.
         """
         agent = _settings("agent", agent, AGENTS)
-        convert(agent.get("symmetry", False), bool, f"agent {label_of(agent)!r}: symmetry")
-        convert(agent.get("threads", 1), Count, f"agent {label_of(agent)!r}: threads")
+        convert(agent.get("symmetry", False), bool, f"agent {get_label(agent)!r}: symmetry")
+        convert(agent.get("threads", 1), Count, f"agent {get_label(agent)!r}: threads")
         made = make_agent(**agent)
         if not made.is_informed:
             return cls(agent)
         settings = None if heuristic is None else _settings("heuristic", heuristic, HEURISTICS)
-        heuristic_for(made, label_of(agent), settings)
+        choose_heuristic_for(made, get_label(agent), settings)
         return cls(agent, settings)
 
     @classmethod
@@ -68,7 +68,7 @@ class Configuration:
     @property
     def names(self) -> tuple[str, str | None]:
         """The labels, or else names, of the agent and of the heuristic."""
-        return label_of(self.agent), None if self.heuristic is None else label_of(self.heuristic)
+        return get_label(self.agent), None if self.heuristic is None else get_label(self.heuristic)
 
     @property
     def label(self) -> str:
@@ -93,7 +93,7 @@ class Configuration:
         """Whether the state space uses symmetries, see `StateSpace`."""
         return bool(self.agent.get("symmetry", False))
 
-    def within(self, space: StateSpace) -> Configuration:
+    def adapt_to(self, space: StateSpace) -> Configuration:
         """The configuration with at least the symmetries and threads of `space`."""
         threads = max(self.agent.get("threads", 1), space.threads)
         agent = {**self.agent, "symmetry": self.symmetry or space.symmetry, "threads": threads}
@@ -110,7 +110,7 @@ class Configuration:
 
     def make_heuristic(self, space: StateSpace) -> Heuristic | None:
         """Make the heuristic for `space`; None for an uninformed agent."""
-        return None if self.heuristic is None else heuristic_maker(self.heuristic)(space)
+        return None if self.heuristic is None else choose_heuristic(self.heuristic)(space)
 
 
 def _settings(kind: str, choice: Choice, known: Mapping[str, str]) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def improve_plan(
         generated=first.generated + search.run.generated,
         distinct=max(first.distinct, search.run.distinct),
     )
-    return best.spending(search_seconds=first.costs.search_seconds + budget.seconds, peak_bytes=peak_bytes())
+    return best.with_costs(search_seconds=first.costs.search_seconds + budget.seconds, peak_bytes=peak_bytes())
 
 
 def _plan(found: tuple[str, ...] | None) -> tuple[str, ...]:

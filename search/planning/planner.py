@@ -160,7 +160,7 @@ def _verify(
     before = perf_counter()
     validation = validate(task, plan, consistent_beliefs=result.consistent_beliefs)
     now = perf_counter()
-    result = result.spending(validation_seconds=result.costs.validation_seconds + now - before)
+    result = result.with_costs(validation_seconds=result.costs.validation_seconds + now - before)
     result = replace(result, inconsistent_agents=validation.inconsistent_agents)
     if not validation.valid:
         kept = "" if plan_file is None else f" (see {make_unverified_path(plan_file)})"
@@ -188,4 +188,4 @@ def _confirm(task: Task, result: SearchResult, limits: Limits) -> SearchResult:
         cut = f"the check stopped at a successor of more than {SLOW_SECONDS:g} s" if confirmation.is_cut else ""
         message = "; ".join(filter(None, (result.message, cut)))
         result = replace(result, proof=str(confirmation), message=message)
-    return result.spending(validation_seconds=perf_counter() - start)
+    return result.with_costs(validation_seconds=perf_counter() - start)

@@ -48,7 +48,7 @@ def search_in_process(
     on_progress = None if channel is NO_CHANNEL else channel.send
     result = run_agent(agent, space, heuristic, options.active_limits.after(build_seconds), on_progress)
     result = replace(result, agent=agent_name, heuristic=heuristic_name)
-    result = result.spending(build_seconds=build_seconds, peak_bytes=peak_bytes())
+    result = result.with_costs(build_seconds=build_seconds, peak_bytes=peak_bytes())
     if result.plan is None:
         channel.send(result)  # before the space is freed, which may take seconds
     else:
@@ -77,5 +77,5 @@ def complete_result(ending: JobResult, blank: Result) -> Result:
         counts = result if isinstance(result, Counts) else Counts(0, 0, 0)
         message = ending.message or blank.message
         result = replace(blank, status=ending.failure, message=message, **asdict(counts))
-        result = result.spending(search_seconds=ending.seconds)
-    return result.spending(peak_bytes=max(result.costs.peak_bytes, ending.peak_bytes), cpu_seconds=ending.cpu_seconds)
+        result = result.with_costs(search_seconds=ending.seconds)
+    return result.with_costs(peak_bytes=max(result.costs.peak_bytes, ending.peak_bytes), cpu_seconds=ending.cpu_seconds)

@@ -122,10 +122,10 @@ def plan(
     start = perf_counter()
     problem = SearchProblem.of(source)
     consistent_beliefs = consistent_beliefs or problem.space.consistent_beliefs
-    configuration, load_seconds = configuration.within(problem.space), perf_counter() - start
+    configuration, load_seconds = configuration.adapt_to(problem.space), perf_counter() - start
     search: Callable[..., SearchResult] = find_plan if policy == "none" else partial(find_policy, kind=policy)
     result = search(problem.task, configuration, SearchOptions(limits, anytime, consistent_beliefs))
-    return result.spending(load_seconds=load_seconds)
+    return result.with_costs(load_seconds=load_seconds)
 
 
 def find_policy(
@@ -196,11 +196,11 @@ def find_policy_here(
     budget = options.active_limits.start()
     if not may_reach_goal(task):
         result = replace(result, proof="no outcomes make the literals of the goal true")
-        return result.spending(search_seconds=budget.seconds)
+        return result.with_costs(search_seconds=budget.seconds)
 
     def report(status: SearchStatus) -> PolicyResult:
         """The current result: the policy, verified and written when it is new or has a new depth; else the status."""
-        known = replace(result, status=status).spending(search_seconds=budget.seconds, peak_bytes=peak_bytes())
+        known = replace(result, status=status).with_costs(search_seconds=budget.seconds, peak_bytes=peak_bytes())
         if search is None:
             return known
         known = replace(known, **asdict(search.counts()), optimal=search.is_optimal)
@@ -209,7 +209,7 @@ def find_policy_here(
             if known.policy is None or known.depth != search.graph.depth[space.initial]:
                 channel.set_time_limit(None)
                 with budget.pause():
-                    known = _verify(known, search.policy(), policy_file)
+                    known = _verify(known, search.make_policy(), policy_file)
             channel.send(known)
         elif status is SearchStatus.UNSOLVABLE:
             unused = known.distinct - known.expanded
@@ -224,7 +224,7 @@ def find_policy_here(
         limits = replace(options.active_limits, time_limit=min(LINEAR_SHARE * budget.left, LINEAR_SECONDS))
         search.follow(_linear_plan(task, configuration, replace(options, limits=limits)))
         space.use_symmetries()
-        search.strong_cyclic() if result.heuristic == "cyclic" else search.strong()
+        search.find_strong_cyclic() if result.heuristic == "cyclic" else search.find_strong()
         result = report(SearchStatus.UNSOLVABLE)
         if result.heuristic != "shortest" or result.status is not SearchStatus.SOLVED:
             return result
@@ -249,7 +249,7 @@ def _verify(result: PolicyResult, policy: Policy, policy_file: File | None) -> P
     start = perf_counter()
     validation = policy.validate(result.consistent_beliefs)
     seconds = result.costs.validation_seconds + perf_counter() - start
-    result = replace(result, policy=policy, inconsistent_agents=validation.inconsistent_agents).spending(
+    result = replace(result, policy=policy, inconsistent_agents=validation.inconsistent_agents).with_costs(
         validation_seconds=seconds
     )
     if not validation.valid:

@@ -20,7 +20,7 @@ from epigym.space.kripke_model import KripkeModel
 from epigym.space.space import StateSpace
 from epigym.task.task import EState, Task
 from search.policies.graph import Choices
-from search.policies.validation import Branch, Node, PolicyValidation, execute, order_of
+from search.policies.validation import Branch, Node, PolicyValidation, execute, sort_nodes
 
 Value = TypeVar("Value")
 MOST_TREE_NODES = 100_000
@@ -162,7 +162,7 @@ class Policy:
             EpigymError: when there is a cycle.
         """
         values: dict[int, Value] = {}
-        for k in order_of(self.nodes):
+        for k in sort_nodes(self.nodes):
             values[k] = combine(self.nodes[k], [values[branch.next] for branch in self.nodes[k].branches])
         return values[0]
 

@@ -48,7 +48,7 @@ class PolicySearch:
 
     Attributes:
         graph: the explored part of the and-or graph.
-        cyclic: the strong cyclic policy that `strong_cyclic` has found.
+        cyclic: the strong cyclic policy that `find_strong_cyclic` has found.
         is_optimal: whether no strong policy has a lower depth than the current one.
     """
 
@@ -68,8 +68,8 @@ class PolicySearch:
         """Whether the search has found a policy."""
         return self._root in self.graph.depth or self.cyclic is not None
 
-    def policy(self) -> Policy:
-        """The best policy until now."""
+    def make_policy(self) -> Policy:
+        """Make the best policy until now."""
         is_cyclic = self._root not in self.graph.depth
         choice = self.cyclic if is_cyclic and self.cyclic is not None else self.graph.choice
         return Policy.of(self.graph.space, choice, is_cyclic=is_cyclic)
@@ -78,7 +78,7 @@ class PolicySearch:
         """Expanded e-states, computed outcomes, and e-states of the and-or graph."""
         return Counts(len(self.graph.options), self.graph.generated, len(self.graph))
 
-    def strong(self) -> bool:
+    def find_strong(self) -> bool:
         """Search for a strong policy by replanning, then breadth first; False proves that there is none."""
         self.replan()
         for _ in self._explore(inf):
@@ -96,7 +96,7 @@ class PolicySearch:
                 self.graph.find_dead()
         self.is_optimal = True
 
-    def strong_cyclic(self) -> bool:
+    def find_strong_cyclic(self) -> bool:
         """Search for a strong policy by replanning, then for a strong cyclic one; False proves that there is none."""
         self.replan()
         self.graph.dead.clear()  # they may have a strong cyclic policy

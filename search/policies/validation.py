@@ -87,7 +87,7 @@ def execute(
         return PolicyValidation(False, f"step {len(paths[number]) + 1}{after}: {message}")
 
     try:
-        order: Collection[int] = [] if is_cyclic else order_of(nodes)
+        order: Collection[int] = [] if is_cyclic else sort_nodes(nodes)
     except EpigymError as error:
         return PolicyValidation(False, str(error))
     for number, estate in queue:
@@ -118,7 +118,7 @@ def execute(
     )
 
 
-def order_of(nodes: Sequence[Node]) -> list[int]:
+def sort_nodes(nodes: Sequence[Node]) -> list[int]:
     """The numbers of nodes, each after those that follow it.
 
     Raises:

@@ -40,13 +40,13 @@ def compare(seed: int) -> Counter[str]:
     for kind in ("strong", "shortest", "cyclic"):
         space = StateSpace(task, consistent_beliefs=consistent_beliefs, symmetry=bool(seed % 2))
         search = PolicySearch(space, RelaxedPlan(space), Limits().start())
-        found = search.strong_cyclic() if kind == "cyclic" else search.strong()
+        found = search.find_strong_cyclic() if kind == "cyclic" else search.find_strong()
         assert found == search.is_solved == (has_cyclic if kind == "cyclic" else depth is not None), (seed, kind)
         if not found:
             continue
         if kind == "shortest":
             search.improve()
-        policy = search.policy()
+        policy = search.make_policy()
         validation = policy.validate(consistent_beliefs)
         assert validation.valid, (seed, kind, validation.reason)
         assert kind != "shortest" or (policy.depth, search.is_optimal) == (depth, True), (seed, policy.depth, depth)

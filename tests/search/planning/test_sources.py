@@ -121,10 +121,10 @@ def test_symmetry_and_threads_of_the_source_are_made_use_of() -> None:
     named = search.plan(task, agent={"name": "bfs", "symmetry": True})
     assert reduced.generated == named.generated < plain.generated
     given = StateSpace(task, symmetry=True, threads=2)
-    within = Configuration.of("bfs").within(given)
+    within = Configuration.of("bfs").adapt_to(given)
     assert (within.agent["symmetry"], within.agent["threads"]) == (True, 2)
     asked = Configuration.of({"name": "bfs", "symmetry": True, "threads": 3})
-    assert asked.within(StateSpace(task)).agent == asked.agent
+    assert asked.adapt_to(StateSpace(task)).agent == asked.agent
 
 
 def test_a_heuristic_for_another_space_is_refused() -> None:

@@ -30,7 +30,7 @@ from tests.search.policies.test_policy_search import dice
 def find(task: Task, *, cyclic: bool = False, consistent_beliefs: bool = True) -> Policy | None:
     space = StateSpace(task, consistent_beliefs=consistent_beliefs)
     search = PolicySearch(space, RelaxedPlan(space), Limits(max_expanded=500).start())
-    return search.policy() if (search.strong_cyclic() if cyclic else search.strong()) else None
+    return search.make_policy() if (search.find_strong_cyclic() if cyclic else search.find_strong()) else None
 
 
 @pytest.fixture(scope="module")

@@ -62,9 +62,9 @@ def test_least_depth_of_muddy_robots(robots: int, depth: int) -> None:
     assert options is not None
     assert least_depths(space, options)[space.initial] == depth
     found = search(task)
-    assert found.strong()
+    assert found.find_strong()
     found.improve()
-    policy = found.policy()
+    policy = found.make_policy()
     assert (policy.depth, found.is_optimal) == (depth, True)
     assert policy.validate(consistent_beliefs=True).valid
 
@@ -72,41 +72,41 @@ def test_least_depth_of_muddy_robots(robots: int, depth: int) -> None:
 def test_ten_muddy_robots() -> None:
     """1,023 designated worlds; the e-states expanded are counted, not timed."""
     found = search(muddy_robots(10))
-    assert found.strong()
+    assert found.find_strong()
     assert found.counts().expanded < 5_000
-    assert found.policy().depth == 28
+    assert found.make_policy().depth == 28
 
 
 def test_sensing_that_others_notice_has_a_policy_and_that_they_miss_has_none() -> None:
     noticed, missed = search(scouts(noticed=True)), search(scouts(noticed=False))
-    assert noticed.strong()
-    assert noticed.policy().depth == 4
-    assert not missed.strong()
-    assert not missed.strong_cyclic()
+    assert noticed.find_strong()
+    assert noticed.make_policy().depth == 4
+    assert not missed.find_strong()
+    assert not missed.find_strong_cyclic()
     assert missed.counts().distinct == 28
 
 
 def test_missed_sensing_has_a_policy_only_by_inconsistent_beliefs() -> None:
     space = StateSpace(scouts(noticed=False))
     found = PolicySearch(space, RelaxedPlan(space), Limits().start())
-    assert found.strong()
-    validation = found.policy().validate()
+    assert found.find_strong()
+    validation = found.make_policy().validate()
     assert validation.valid
     assert validation.inconsistent_agents == ("scout2", "ann", "bob")
-    assert "believes everything after action" in found.policy().validate(True).reason
+    assert "believes everything after action" in found.make_policy().validate(True).reason
 
 
 def test_trying_again_is_cyclic_and_not_strong() -> None:
     found = search(dice())
-    assert not found.strong()
-    assert found.strong_cyclic()
-    policy = found.policy()
+    assert not found.find_strong()
+    assert found.find_strong_cyclic()
+    policy = found.make_policy()
     assert (policy.is_cyclic, policy.depth, policy.leaves) == (True, None, 1)
     assert policy.validate().valid
 
 
 def test_what_may_break_has_no_cyclic_policy() -> None:
-    assert not search(dice(stuck=True)).strong_cyclic()
+    assert not search(dice(stuck=True)).find_strong_cyclic()
 
 
 def test_a_linear_plan_that_works_whatever_happens_is_a_policy() -> None:
@@ -116,13 +116,13 @@ def test_a_linear_plan_that_works_whatever_happens_is_a_policy() -> None:
     found = PolicySearch(space, RelaxedPlan(space), Limits().start())
     found.follow(["leave_scout1"])
     assert found.is_solved
-    assert found.policy().depth == 1
+    assert found.make_policy().depth == 1
     assert found.counts().expanded == 1
 
 
 def test_limits_end_a_search_with_the_status() -> None:
     with pytest.raises(BudgetExceededError) as caught:
-        search(muddy_robots(4), limits=Limits(max_expanded=5)).strong()
+        search(muddy_robots(4), limits=Limits(max_expanded=5)).find_strong()
     assert caught.value.status is SearchStatus.EXPANSION_LIMIT
 
 
@@ -183,8 +183,8 @@ def test_any_graph_expanded_in_any_order_is_searched_to_the_end() -> None:
 
             found.replan = expand_some  # type: ignore[method-assign]
             if kind == "cyclic":
-                assert found.strong_cyclic() == has_cyclic, seed
-            elif found.strong():
+                assert found.find_strong_cyclic() == has_cyclic, seed
+            elif found.find_strong():
                 found.improve()
             if kind == "strong":
                 assert found.graph.depth.get(0) == depth, seed

@@ -25,7 +25,7 @@ def strong_policy(task: Task, consistent_beliefs: bool) -> Policy | None:
     with suppress(BudgetExceededError, InconsistentBeliefsError):
         space = StateSpace(task, consistent_beliefs=consistent_beliefs)
         found = PolicySearch(space, RelaxedPlan(space), Limits(max_expanded=60).start())
-        return found.policy() if found.strong() else None
+        return found.make_policy() if found.find_strong() else None
     return None
 
 

@@ -1,4 +1,4 @@
-"""Every agent with every heuristic on real tasks and on graphs; the plans are replayed."""
+"""Every agent with every heuristic, on tasks and on graphs; the reference replays the plans."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_every_agent_finds_the_only_plan_and_with_consistent_beliefs_proves_that
 
 
 def test_a_start_with_inconsistent_beliefs_is_refused_by_the_one_question_only(tmp_path: Path) -> None:
-    """And an old plan stays where a search does not begin."""
+    """A refused search leaves the plan of an earlier one."""
     initial = delusion().initial
     successors = (initial.successors[0], (frozenset(),) * len(initial.valuations))
     task, file = replace(delusion(), initial=replace(initial, successors=successors)), tmp_path / "plan.json"
@@ -144,7 +144,7 @@ def test_agents_find_real_plans_and_those_of_level_by_level_are_shortest(
 
 
 class Recorder(Heuristic):
-    """Scores everything alike, prefers every action and remembers how e-states were reached."""
+    """A constant score that prefers every action and records parent pointers."""
 
     prefers = True
 

@@ -1,4 +1,4 @@
-"""Greedy search over several open lists in turn: the turns by hand, single lists as the agents that they are like."""
+"""Alternation of open lists: turns computed by hand, and single lists compared with the agents that they equal."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ PROBLEMS = ["coin_in_the_box/pl_5", "collaboration_communication", "grapevine/3_
 
 
 def run(agent: str, task: Task, heuristic: str, **settings: Any) -> tuple[list[int], SearchResult]:
-    """The e-states expanded, in their order, and what the agent found."""
+    """The e-states that an agent expands, in order, and its result."""
     space = Recorder(task)
     result = run_agent(make_agent(agent, **settings), space, make_heuristic(heuristic, space), Limits(max_expanded=300))
     return space.expanded, result
 
 
 def assert_alike(one: tuple[list[int], SearchResult], other: tuple[list[int], SearchResult]) -> None:
-    """The same expansions in the same order, the same counts and the same plan."""
+    """A single list and the agent with its order have equal expansions, counts and plans."""
     assert one[0] == other[0]
     names = ("status", "plan", "expanded", "generated", "distinct")
     assert [getattr(one[1], name) for name in names] == [getattr(other[1], name) for name in names]
@@ -49,7 +49,7 @@ def assert_alike(one: tuple[list[int], SearchResult], other: tuple[list[int], Se
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_list_alone_is_the_agent_of_its_order(name: str) -> None:
-    """`h_add` where the relaxation is uninformative, too: then both count open parts of the goal."""
+    """Also `h_add` with an uninformative relaxation: both then count split subgoals."""
     task = load_problem(name)
     for heuristic in ("goal_count", "landmarks", "h_ff"):
         assert_alike(run("alternation", task, heuristic, lists=["value"]), run("hfs", task, heuristic))
@@ -89,7 +89,7 @@ def test_the_lists_have_their_turns(lists: list[str], order: list[int], monkeypa
 
 
 def test_the_tree_search_visits_what_it_has_visited_less() -> None:
-    """Below 1 all is best, but after three visits there and none of 2 it is the turn of 2; 3 comes last."""
+    """The values below 1 are lowest, but after three visits of 1 and none of 2 comes 2; 3 is last."""
     edges = {0: [("a", 1), ("b", 2), ("c", 3)], 1: [("a", 4)], 4: [("a", 5)], 5: [("a", 6)], 6: [("a", 7)]}
     values = {1: 1.0, 2: 1.2, 3: 2.0, 4: 1.0, 5: 1.0, 6: 1.0, 7: 1.0}
     for lists, order in ((["value"], [0, 1, 4, 5, 6, 7, 2, 3]), (["explore"], [0, 1, 4, 2, 5, 6, 7, 3])):
@@ -108,7 +108,7 @@ def test_infinite_scores_come_last_but_come(name: str, monkeypatch: pytest.Monke
 
 
 def trap() -> Task:
-    """The counter without a way back: relaxed, p need not be true at the end; the relaxation is informative."""
+    """The counter without its last step: in the relaxation p need not hold at the end, so that it is informative."""
     return parse_mastar(COUNTER.replace(", undo;", ";").replace("undo causes -p;", "").replace("a observes undo;", ""))
 
 

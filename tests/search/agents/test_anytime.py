@@ -1,4 +1,4 @@
-"""Ever shorter plans, on explicit graphs whose counts were made by hand."""
+"""Anytime search on explicit graphs, with counts computed by hand."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def search(
 
 
 def plans(found: ShorterPlans, length: int, weight: float = 2.0) -> Iterator[tuple[str, ...]]:
-    """All plans that a search finds, until there are none."""
+    """All plans of a search, in order."""
     while (status := found.next(weight, length)) is SearchStatus.SOLVED:
         plan = found.run.plan()
         assert plan is not None

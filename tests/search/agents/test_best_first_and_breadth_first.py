@@ -1,4 +1,4 @@
-"""bfs, hfs, hfs_star and wa_star on explicit graphs whose counts were made by hand."""
+"""bfs, hfs, hfs_star and wa_star on explicit graphs, with counts computed by hand."""
 
 from __future__ import annotations
 

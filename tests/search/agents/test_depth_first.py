@@ -1,4 +1,4 @@
-"""dfs and idfs on explicit graphs whose counts were made by hand."""
+"""dfs and idfs on explicit graphs, with counts computed by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches that take turns: whose turn it is, what they share, how they end."""
+"""Interleaved searches: the order of turns, shared e-states, and results."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def counts(result: SearchResult) -> tuple[Any, ...]:
 
 
 class Recording(Agent):
-    """Breadth-first search of one e-state a turn; remembers whose turns there were."""
+    """Breadth-first search of one e-state per turn, which records its turns."""
 
     turns: list[str]
 
@@ -59,7 +59,7 @@ class Recording(Agent):
 
 
 class Refusing(Recording):
-    """Cannot apply an action in its third turn."""
+    """Fails in its third turn."""
 
     def search(self, run: SearchRun) -> Steps:
         steps = super().search(run)
@@ -69,7 +69,7 @@ class Refusing(Recording):
 
 
 class Unending(Heuristic):
-    """Infinite everywhere, and says so."""
+    """A heuristic that is infinite everywhere."""
 
     is_uninformative = True
 
@@ -119,7 +119,7 @@ def test_a_component_alone_is_the_agent(name: str, agent: str, heuristic: str | 
 
 @pytest.mark.parametrize("name", EASY)
 def test_the_winner_finds_what_it_finds_alone(name: str) -> None:
-    """Whatever the others have expanded before, and so which ids its e-states have; and so equal searches end alike."""
+    """Other searches of the space change ids, but not the expansions of a component; equal searches end alike."""
     task = load_problem(name)
     components = Configuration.of("interleaved").agent["components"]
     result = search(task, *components)

@@ -1,4 +1,4 @@
-"""Limits end a search with what is known."""
+"""Limits end a search with its counts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_running_out_of_memory_reports_what_is_known() -> None:
 
 
 def test_batches_last_a_tenth_of_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first node is expanded alone: it may take long."""
+    """The first e-state is expanded alone: its cost is unknown."""
     monkeypatch.setattr(limits, "perf_counter", lambda: 10.0)
     budget = Limits(max_expanded=1000).start()
     assert budget.batch_size(0) == 1

@@ -1,4 +1,4 @@
-"""Best-first width search: what counts as new, and how that orders a search."""
+"""Best-first width search: novelty, and the order of expansions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SWITCHES = 6
 
 
 def corridor() -> StateSpace:
-    """Steps that follow each other to the goal, and switches that lead nowhere, to be thrown once, in any order."""
+    """A sequence of steps to the goal, and useless switches that can be thrown once, in any order."""
     steps = [f"p{number}" for number in range(STEPS)]
     names = [*steps, *(f"x{number}" for number in range(SWITCHES))]
     lines = [
@@ -132,7 +132,7 @@ def test_by_parts_and_by_score_are_one_where_the_score_is_the_open_parts(name: s
 
 
 def test_the_counters_are_open_parts_and_relaxed_facts_reached_since_the_last_part() -> None:
-    """Two goals, each after a step of its own; what was reached stays reached though it is undone."""
+    """Two subgoals with one step each; a reached fact still counts after it is undone."""
     text = """
         fluent p, q, r, s; agent a; action do_p, do_q, do_r, do_s, undo_p;
         executable do_q if p; executable do_s if r; executable undo_p if p;

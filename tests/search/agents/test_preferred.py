@@ -1,4 +1,4 @@
-"""Greedy search with a queue of preferred actions, on explicit graphs and with the relaxation."""
+"""Greedy search with an open list of preferred actions, on explicit graphs and with the relaxation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results survive the way to a file and back."""
+"""Results are written to files and read back."""
 
 from __future__ import annotations
 

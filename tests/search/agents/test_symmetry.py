@@ -1,4 +1,4 @@
-"""Searches that make use of symmetries: as far as without, over fewer e-states, by every agent."""
+"""Every agent has equal results with and without symmetries, with fewer e-states."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GOSSIP = "epistemic_gossip"
 
 
 def both(task: Task, agent: str = "bfs", options: SearchOptions = DEFAULTS) -> tuple[SearchResult, SearchResult]:
-    """What an agent finds without and with symmetries."""
+    """The results of an agent without and with symmetries."""
     plain, pruned = (
         search_in_process(task, Configuration.of({"name": agent, "symmetry": symmetry}, "h_add"), options).result
         for symmetry in (False, True)
@@ -38,7 +38,7 @@ def both(task: Task, agent: str = "bfs", options: SearchOptions = DEFAULTS) -> t
 
 
 def assert_same(task: Task, plain: SearchResult, pruned: SearchResult) -> None:
-    """The same verdict, and plans of the same length."""
+    """The results have equal statuses and plan lengths."""
     assert (pruned.status, pruned.plan_length) == (plain.status, plain.plan_length)
     assert pruned.plan is None or validate(task, pruned.plan, pruned.consistent_beliefs).valid
 
@@ -69,7 +69,7 @@ def test_shortest_plans_of_problems_are_as_short_as_without(problem: str, agent:
 
 @pytest.mark.parametrize(("children", "muddy"), [(5, 3), (5, 4), (6, 3)])
 def test_of_muddy_children_one_of_each_kind_is_asked(children: int, muddy: int) -> None:
-    """The first child knows after all other muddy ones have said that they do not; they cannot all find out."""
+    """The first child knows once all other muddy children have said that they do not; not all can find out."""
     task = muddy_children(children, muddy)
     plain, pruned = both(task)
     assert_same(task, plain, pruned)
@@ -115,7 +115,7 @@ def test_a_search_for_shorter_plans_ends_at_the_shortest() -> None:
 
 
 def test_what_is_tried_in_place_of_a_preferred_action_is_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the two muddy and three clean children the last clean one is to be asked; the first one is instead."""
+    """Two muddy and three clean children: the last clean one is preferred, the first clean one represents it."""
     task = muddy_children(5, 2)
     last = TablePreferences({}, {state: [len(task.actions) - 1] for state in range(100)})
     clean = StateSpace(task, symmetry=True).expand([0]).target.tolist()[1]

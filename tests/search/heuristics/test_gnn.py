@@ -84,7 +84,7 @@ def test_the_domain_of_the_task_chooses_the_newest_good_run_or_the_file(
 
 
 def write_network(path: Path, encoding: str = "relational", base: Base = "none", *, is_random: bool = True) -> str:
-    """A checkpoint of a network that knows the types of the problem."""
+    """Write a checkpoint of a network with the types of the problem."""
     types = type_ids_of([FeatureTypes(load_problem(PROBLEM))], Relational()) if encoding == "relational" else []
     trained = random_trained(SMALL, encoding, types=types, base=base)
     if not is_random:
@@ -128,7 +128,7 @@ def test_a_network_corrects_its_base_and_prefers_its_preferred_actions(base: Bas
 
 @pytest.fixture(scope="module", params=["paper", "relational"])
 def checkpoints(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
-    """A checkpoint, and the same weights exported beside it."""
+    """A checkpoint, and an export of the same weights."""
     pytest.importorskip("onnxruntime")
     pytest.importorskip("onnxscript")
     from learn.models.gine.export import export_onnx

@@ -1,4 +1,4 @@
-"""Goals divided as far as belief distributes over conjunctions and groups."""
+"""Goals are split as far as belief distributes over conjunctions and groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`landmarks`: what is required on the way to an e-state, by hand and by its definition."""
+"""`landmarks`: the landmarks required on a path, by hand and by definition."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WIPED = COUNTER.replace("undo", "wipe").replace("wipe causes -p;", "wipe causes 
 
 
 def score_along(space: StateSpace, heuristic: Heuristic, *names: str) -> list[float]:
-    """The scores along a way of actions."""
+    """The scores along a sequence of actions."""
     actions = [action.name for action in space.task.actions]
     state, scores = space.initial, [score(heuristic, space.initial, -1, -1)]
     for name in names:

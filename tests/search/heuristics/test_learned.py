@@ -1,4 +1,4 @@
-"""Search with a linear model: its scores, the preferred actions of the relaxation it corrects, and no heavy library."""
+"""Search with a linear model: scores, preferred actions of the relaxation, and imports."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PROBLEM = "coin_in_the_box/pl_5"
 
 
 def write_random_model(path: Path, base: Base, seed: int = 0, *, base_weight: float = 1.0) -> LinearModel:
-    """A model of random weights for what occurs near the start."""
+    """Write a model with random weights for the features near the initial e-state."""
     space = StateSpace(load_problem(PROBLEM))
     space.expand([0])
     representation, types = Representation(1, True, base), FeatureTypes(space.task)
@@ -102,7 +102,7 @@ def test_plans_are_valid(agent: str, name: str, base: Base, tmp_path: Path) -> N
 
 
 def test_weights_decide_what_is_expanded(tmp_path: Path) -> None:
-    """A model that counts open parts of the goal searches like the heuristic that does, turned round it does not."""
+    """A model that counts split subgoals searches like `split_goal_count`; with opposite weights it does not."""
     task = load_problem("cloud_scheduling")
     types, space = FeatureTypes(task), StateSpace(task)
     parts = {part for goal in task.goal for part in split_formula(goal.negation_normal_form())}

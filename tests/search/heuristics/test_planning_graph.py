@@ -1,4 +1,4 @@
-"""Planning graphs and the heuristics read off them, checked by hand."""
+"""Planning graphs and their heuristics, computed by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After the first plan: ever shorter ones, each re-executed and written at once."""
+"""After the first plan: shorter plans, each validated and written at once."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ANYTIME = SearchOptions(anytime=True)
 
 
 class Wordy(Agent):
-    """Its plan for the coin is known, and longer than it has to be."""
+    """Returns a plan for the coin with redundant actions."""
 
     looks = 4
 
@@ -60,7 +60,7 @@ WORDY = Configuration.of({"_target_": "tests.search.planning.test_anytime.Wordy"
 
 
 class Slow(ShorterPlans):
-    """A search that finds a plan with one action less at a time; remembers its calls."""
+    """A search whose plans get shorter by one action; records its calls."""
 
     calls: list[tuple[float, int]]
 
@@ -74,7 +74,7 @@ class Slow(ShorterPlans):
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> type[Slow]:
-    """Improves the wordy plan step by step, as if none of its actions were redundant."""
+    """Search for shorter plans without action elimination."""
     Slow.calls = []
     monkeypatch.setattr(Wordy, "looks", 7)
     monkeypatch.setattr(improvement, "ShorterPlans", Slow)
@@ -188,7 +188,7 @@ def test_what_cannot_be_improved_is_not(
 
 
 def test_it_goes_on_in_the_same_space_with_the_same_heuristic(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without one of its own, with that of the relaxation, which the space remembers."""
+    """An uninformed search continues with `h_ff`."""
     asked: list[tuple[StateSpace, type[Heuristic]]] = []
     made: list[StateSpace] = []
 
@@ -211,7 +211,7 @@ def test_it_goes_on_in_the_same_space_with_the_same_heuristic(monkeypatch: pytes
 
 
 class Stopped(BaseException):
-    """In place of a signal."""
+    """Stands for a signal."""
 
 
 @pytest.mark.parametrize("stop", [1, 2, 7])
@@ -264,7 +264,7 @@ def test_a_shorter_plan_that_is_not_valid_is_an_error_and_leaves_the_file(
 
 
 class Lost(Agent):
-    """Walks about until it happens to be at a goal; gives up after a while."""
+    """A random walk of at most 40 actions."""
 
     def search(self, run: SearchRun) -> Steps:
         yield
@@ -304,7 +304,7 @@ def test_on_small_tasks_the_best_plan_is_as_short_as_breadth_first_search_finds_
 
 
 def test_shorter_plans_keep_beliefs_consistent_too() -> None:
-    """In this reading 3 actions are enough when an agent may come to believe everything, else 5."""
+    """With this reading, 3 actions suffice if beliefs may become inconsistent, else 5."""
     task = load_problem("coin_in_the_box/pl_5", Reading("update_model"))
     free = find_plan(task, Configuration.of("dfs"), ANYTIME)
     assert (free.plan_length, free.optimal, bool(free.inconsistent_agents)) == (3, True, True)

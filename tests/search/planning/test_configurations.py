@@ -1,4 +1,4 @@
-"""The configuration files: every option works and says what the code means by it."""
+"""The configuration files: every option works and has the defaults of the code."""
 
 from __future__ import annotations
 

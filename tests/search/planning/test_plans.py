@@ -1,4 +1,4 @@
-"""Plan files: what was not verified is never under the name that was asked for."""
+"""Plan files: a plan that is not validated is never in the plan file."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_solve_keeps_a_rejected_plan_apart(tmp_path: Path) -> None:
 
 
 def end_with(call: Callable[[Job], object], message: str = "") -> Callable[..., Iterator[JobResult]]:
-    """In place of `supervise`: the value of a call, or where there is a message the time limit, which came later."""
+    """Replaces `supervise`: the value of a call, or with a message the time limit."""
 
     def supervise(jobs: Iterable[Job], **_: object) -> Iterator[JobResult]:
         for job in jobs:
@@ -80,7 +80,7 @@ def stop(job: Job) -> None:
 
 
 class Stopped(BaseException):
-    """In place of a signal while the reference is at work."""
+    """Stands for a signal during validation."""
 
 
 @pytest.mark.parametrize(

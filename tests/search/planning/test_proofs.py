@@ -1,4 +1,4 @@
-"""The reference checks again that there is no plan, which a wrong core does not deceive."""
+"""The reference checks that there is no plan, and detects a wrong core."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.helpers.tasks import COIN, coin, delusion, hopeless
 
 
 def unsolvable(task: Task) -> Task:
-    """The task with a goal that never holds."""
+    """A copy of the task with a goal that never holds."""
     name = fluent(task.fluents[0])
     return replace(task, goal=(name, not_(name)))
 
@@ -37,7 +37,7 @@ def endless() -> Task:
 
 
 def dense(worlds: int) -> Task:
-    """One action, which changes nothing, in one e-state: the agent considers all worlds but the present possible."""
+    """One e-state and one action without effects; the agent considers all worlds but the actual one possible."""
     names = tuple(f"p{world}" for world in range(worlds))
     every = frozenset(range(worlds))
     initial = EState(

@@ -1,4 +1,4 @@
-"""What is searched: agents and `search.plan` take environments, tasks, spaces and names alike."""
+"""Sources: agents and `search.plan` take environments, tasks, spaces and names."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def random_env(seed: int, steps: int = 0) -> gymnasium.Env[Any, Any]:
 
 
 def reaches_goal(env: gymnasium.Env[Any, Any], found: tuple[str, ...]) -> bool:
-    """Whether a plan, carried out, ends the episode with its last action and not before."""
+    """Whether the last action of a plan ends the episode, and no earlier one."""
     ends = [bool(env.step(env.unwrapped.action_names.index(name))[2]) for name in found]
     return ends == [False] * (len(found) - 1) + [True] if found else env.unwrapped.is_goal()
 

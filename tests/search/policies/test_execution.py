@@ -1,4 +1,4 @@
-"""Executions: what is applied and observed outside of epigym leads where the environment goes."""
+"""Executions: actions and observations lead to the e-states of the environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policies: their files, what they do in an e-state, and what validation refuses."""
+"""Policies: files, actions in e-states, and validation."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_types_tell_branches_of_one_event_apart() -> None:
 
 
 def executions(task: Task, policy: Policy) -> Iterator[tuple[EState, str | None]]:
-    """Every e-state that the policy reaches by asking it what to do, with its action, by the reference."""
+    """Every e-state that the policy reaches, with its action, computed by the reference."""
     actions = {action.name: action for action in task.actions}
     queue, seen = [task.initial], set[reference.CanonicalForm]()
     for estate in queue:
@@ -176,7 +176,7 @@ def test_validation_of_cyclic_policies_needs_a_goal_in_reach() -> None:
 
 
 def mutations(policy: Policy, rng: random.Random) -> Iterator[Policy]:
-    """Policies that are wrong for sure: executions of the original visit every node, and end at their first goal."""
+    """Variations of a policy that are certainly invalid, as executions of the original visit every node."""
     inner = [k for k, node in enumerate(policy.nodes) if node.action is not None]
     number = rng.choice(inner)
     node = policy.nodes[number]
@@ -221,7 +221,7 @@ def test_mutated_policies_are_refused() -> None:
 
 
 def test_act_of_cyclic_policies_brings_the_goal_nearer() -> None:
-    """Nodes 0 and 2 stand for one e-state, where waiting alone would go on for ever."""
+    """Nodes 0 and 2 stand for one e-state; the first action alone would repeat forever."""
     [throw] = dice().actions
     wait = replace(throw, name="wait", events=(Event("wait"), Event("wait")), designated=(0,))
     task = replace(dice(), actions=(throw, wait))

@@ -31,7 +31,7 @@ def search(task: Task, *, symmetry: bool = True, limits: Limits | None = None) -
 
 
 def dice(*, stuck: bool = False) -> Task:
-    """A throw shows a six or not; `stuck`: what is no six breaks the die."""
+    """A throw shows a six or not; `stuck`: any other number breaks the die."""
     broken = (Effect("broken", True),) if stuck else ()
     events = (Event("six", TRUE, (Effect("six", True),)), Event("other", TRUE, broken))
     sees = {"sees": (frozenset({0}), frozenset({1}))}
@@ -70,7 +70,7 @@ def test_least_depth_of_muddy_robots(robots: int, depth: int) -> None:
 
 
 def test_ten_muddy_robots() -> None:
-    """1,023 designated worlds; the e-states expanded are counted, not timed."""
+    """1,023 designated worlds; the test limits the number of expanded e-states."""
     found = search(muddy_robots(10))
     assert found.find_strong()
     assert found.counts().expanded < 5_000
@@ -127,7 +127,7 @@ def test_limits_end_a_search_with_the_status() -> None:
 
 
 class Drawn:
-    """The part of `StateSpace` that policies use, for a graph given outright."""
+    """The part of `StateSpace` that policies use, for an explicit graph."""
 
     initial = 0
 
@@ -163,7 +163,7 @@ def sample_graph(rng: random.Random) -> Drawn:
 
 
 def test_any_graph_expanded_in_any_order_is_searched_to_the_end() -> None:
-    """Random expansions take the place of replanning, which may give up anywhere."""
+    """Random expansions replace replanning, which may give up at any point."""
     met = Counter[str]()
     for seed in range(600):
         rng = random.Random(seed)

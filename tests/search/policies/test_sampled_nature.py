@@ -21,7 +21,7 @@ from tests.helpers.strategies import sensing_task, tasks
 
 
 def strong_policy(task: Task, consistent_beliefs: bool) -> Policy | None:
-    """A strong policy; None where there is none, or it takes more than 60 expansions."""
+    """A strong policy; None if there is none within 60 expansions."""
     with suppress(BudgetExceededError, InconsistentBeliefsError):
         space = StateSpace(task, consistent_beliefs=consistent_beliefs)
         found = PolicySearch(space, RelaxedPlan(space), Limits(max_expanded=60).start())

@@ -1,4 +1,4 @@
-"""Limits hold whatever agents and heuristics do: who does not end by itself is ended."""
+"""Limits are enforced for all agents and heuristics: a search that does not end by itself is killed."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ Search = Callable[[Configuration, Limits, Path], SearchResult]
 
 
 def until_started(search: Search, configuration: Configuration, folder: Path) -> SearchResult:
-    """The result within a time limit that leaves time to come to where it is stuck."""
+    """The result with the least of growing time limits within which the search reaches the place where it hangs."""
     started = folder / "started"
     for limit in (0.1 * 4**power for power in itertools.count()):
         result = search(configuration, Limits(time_limit=limit), folder)
@@ -91,7 +91,7 @@ def until_started(search: Search, configuration: Configuration, folder: Path) ->
 
 
 def memory_and_blocks_beyond() -> tuple[int, int]:
-    """Bytes that a copy of this process does not hold, and how many blocks are more, whoever takes them."""
+    """A memory limit above that of a copy of this process, and a number of blocks that exceeds it."""
     most = psutil.Process().memory_info().rss + BLOCK // 2
     return most, most // BLOCK + 1
 
@@ -189,7 +189,7 @@ def test_an_interruption_says_where_the_best_plan_is(
 
 
 def test_who_ends_by_himself_is_not_ended() -> None:
-    """A goal at the start beats every limit; a result is what the search says it is."""
+    """A goal at the start takes precedence over limits; the status of a result is that of its search."""
     limited = find_plan(coin(), BFS, SearchOptions(Limits(1, 1000.0)))
     assert replace(limited, costs=Costs()) == SearchResult(
         SearchStatus.EXPANSION_LIMIT, "bfs", coin().name, None, 1, 1, 2, size=TaskSize.of(coin())
@@ -210,7 +210,7 @@ def test_a_job_may_change_its_time_limit(tmp_path: Path) -> None:
 
 
 def test_no_time_limit_ends_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Plans are re-executed in the process that searches, here for longer than it would live past its time limit."""
+    """Plans are validated in the searching process, here beyond its time limit."""
     limit = 2.0
 
     def validate(task: Task, plan: tuple[str, ...], *, consistent_beliefs: bool) -> Validation:
@@ -228,7 +228,7 @@ def test_no_time_limit_ends_the_reference(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.reference
 def test_every_agent_keeps_its_limits_with_every_heuristic(tmp_path: Path, pytestconfig: pytest.Config) -> None:
-    """On a machine that does nothing else: half an hour, as `python -m tests.tools.overruns`."""
+    """Half an hour on an idle machine, as `python -m tests.tools.overruns`."""
     if not pytestconfig.getoption("full"):
         pytest.skip("takes half an hour, see --full")
     checkpoint = tmp_path / "untrained.ckpt"
@@ -240,7 +240,7 @@ def test_every_agent_keeps_its_limits_with_every_heuristic(tmp_path: Path, pytes
 
 
 def copying() -> list[bool]:
-    """Whether this process may be copied alone, with another thread, and with torch."""
+    """Whether this process may be forked: alone, with another thread, and with torch."""
     sys.modules.pop("torch", None)
     alone = may_be_copied()
     over = threading.Event()

@@ -1,4 +1,4 @@
-"""Processes start in any process, and how long that takes is not charged to what they are started for."""
+"""Processes start from any process, and their start does not count for their time limits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.helpers.benchmark_files import ROOT
 
 
 def run(script: str, folder: Path, *, from_file: bool = True) -> subprocess.CompletedProcess[str]:
-    """Run a script that has no guard against being imported as the main module."""
+    """Run a script without `if __name__ == "__main__"`."""
     (folder / "script.py").write_text(script)
     return subprocess.run(
         [sys.executable, "script.py" if from_file else "-"],
@@ -32,7 +32,7 @@ def run(script: str, folder: Path, *, from_file: bool = True) -> subprocess.Comp
 
 
 def test_the_time_limit_begins_with_the_call(tmp_path: Path) -> None:
-    """The process waits for its argument for longer than it would live past its time limit."""
+    """Unpickling the argument takes longer than the time limit."""
     pipe, limit = tmp_path / "pipe", 0.5
     os.mkfifo(pipe)
     assert [ending.value for ending in supervise([Job("first", len, ("",))], parallel=1)] == [0]  # there is a server
@@ -127,7 +127,7 @@ else:
 @pytest.mark.parametrize("from_file", [True, False])
 @pytest.mark.parametrize("place", ["", "threads", "torch", "daemon", "daemon threads", "daemon served torch"])
 def test_limits_hold_in_any_process(place: str, from_file: bool, tmp_path: Path) -> None:
-    """A script that is not guarded is not run again by the processes that search for it."""
+    """Separate processes do not run the main script again."""
     switches = {name: name in place.split() for name in ("threads", "torch", "daemon", "served")}
     done = run(SEARCHES.format(**switches), tmp_path, from_file=from_file)
     assert (done.returncode, done.stdout) == (0, "begun\nsolved time_limit memory_limit\n"), done.stderr

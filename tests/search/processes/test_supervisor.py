@@ -1,4 +1,4 @@
-"""Processes under limits that are enforced from outside."""
+"""Processes with limits enforced from outside."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_ctrl_c_does_not_reach_the_server_of_processes_while_it_imports(tmp_path
 def test_what_interrupts_waits_until_a_process_has_all_of_its_job(
     copies: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another thread is sent it, as that of a progress bar may be, so that the starting one cannot just block it."""
+    """Another thread, such as that of a progress bar, receives the signal, which the starting thread cannot block."""
     kind = ForkProcess if copies else ForkServerProcess
     begin = kind.start
     over, started = threading.Event(), []

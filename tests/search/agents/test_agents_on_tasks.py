@@ -162,7 +162,7 @@ class Recorder(Heuristic):
 
 
 @pytest.mark.parametrize("agent", INFORMED)
-def test_heuristics_are_told_how_each_e_state_was_reached(agent: str) -> None:
+def test_heuristics_receive_parent_pointers(agent: str) -> None:
     task = load_problem("coin_in_the_box/pl_3")
     space, heuristic = StateSpace(task), Recorder(len(task.actions))
     result = run_agent(MADE[agent], space, heuristic, Limits(max_expanded=30))
@@ -182,7 +182,7 @@ EXPECTED = {row["instance"]: row for row in table("expected_mastar")}
 @pytest.mark.reference
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("file", mastar_files(), ids=lambda file: file.stem)
-def test_breadth_first_counts_what_two_independent_programs_counted(file: Any) -> None:
+def test_breadth_first_counts_agree_with_two_independent_programs(file: Any) -> None:
     expected = EXPECTED[file.stem]
     result = run_agent(MADE["bfs"], StateSpace(load(file)))
     found = {

@@ -177,7 +177,7 @@ def test_each_e_state_is_scored_once_and_relaxed_once(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("name", BLIND)
-def test_where_the_relaxation_is_blind_its_lists_are_left_out(name: str) -> None:
+def test_lists_of_an_uninformative_relaxation_are_omitted(name: str) -> None:
     task = load_problem(name)
     assert make_agent("alternation").lists == LISTS  # type: ignore[attr-defined]
     assert_alike(
@@ -196,6 +196,6 @@ def test_where_the_relaxation_is_blind_its_lists_are_left_out(name: str) -> None
         (["h_ff"], "'h_ff': expected one of 'explore', 'h_add'"),
     ],
 )
-def test_what_is_no_choice_of_lists_is_refused(lists: Sequence[str], message: str) -> None:
+def test_invalid_lists_are_refused(lists: Sequence[str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         Configuration.of({"name": "alternation", "lists": lists}, "goal_count")

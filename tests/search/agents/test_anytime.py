@@ -38,7 +38,7 @@ def plans(found: ShorterPlans, length: int, weight: float = 2.0) -> Iterator[tup
     assert status is SearchStatus.UNSOLVABLE
 
 
-def test_a_shorter_way_opens_e_states_again() -> None:
+def test_a_shorter_path_reopens_e_states() -> None:
     space, _, found = search(DETOUR, [6], FAR)
     assert found.next(5.0, 7) is SearchStatus.SOLVED
     assert found.run.plan() == ("a", "a", "a", "a", "a")
@@ -51,7 +51,7 @@ def test_a_shorter_way_opens_e_states_again() -> None:
     assert (found.run.expanded, found.run.generated, found.run.distinct) == (8, 9, 7)
 
 
-def test_what_was_met_by_a_longer_way_too_is_expanded_once() -> None:
+def test_e_states_reached_on_a_longer_path_too_are_expanded_once() -> None:
     # 4 is met through 1 and 3, then through 2, before either entry has its turn.
     edges = {0: [("a", 1), ("b", 2)], 1: [("a", 3)], 2: [("a", 4)], 3: [("a", 4)], 4: [("a", 5)]}
     space, _, found = search(edges, [], {2: 1.0, 4: 9.0})
@@ -59,7 +59,7 @@ def test_what_was_met_by_a_longer_way_too_is_expanded_once() -> None:
     assert space.expanded == [0, 1, 3, 2, 4, 5]
 
 
-def test_what_lies_too_deep_for_a_shorter_plan_is_neither_scored_nor_expanded() -> None:
+def test_e_states_too_deep_for_a_shorter_plan_are_neither_scored_nor_expanded() -> None:
     space, heuristic, found = search({state: [("a", state + 1)] for state in range(9)}, [9], {})
     assert found.next(1.0, 4) is SearchStatus.UNSOLVABLE
     # A goal behind 2 would be reached by 3 actions; 3 is met, but its successors would be too late.
@@ -75,7 +75,7 @@ def test_nothing_is_shorter_than_one_action(length: int) -> None:
     assert space.expanded == []
 
 
-def test_the_weight_decides_the_order_also_of_what_was_met_under_another() -> None:
+def test_a_new_weight_reorders_the_frontier() -> None:
     # When the goal 9 is found by six actions, 1 (g 1, h 3) and 4 (g 3, h 1) are left.
     edges = {0: [("a", 1), ("b", 2)], 2: [("a", 3)], 3: [("a", 4), ("b", 5)], 5: [("a", 6)], 6: [("a", 7)]}
     for weight, left in ((5.0, [4, 1]), (0.5, [1, 4])):
@@ -154,7 +154,7 @@ def test_redundant_actions_are_left_out(plan: str, kept: str) -> None:
     assert "".join(eliminate_actions(space, tuple(plan), Limits().start())) == kept
 
 
-def test_what_is_needed_stays() -> None:
+def test_needed_actions_stay() -> None:
     space = GraphSpace(DETOUR, [6])
     for plan in (("a",) * 5, ("b", "a", "a", "a")):
         assert eliminate_actions(space, plan, Limits().start()) == plan

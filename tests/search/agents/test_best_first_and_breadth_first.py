@@ -35,7 +35,7 @@ def test_breadth_first_counts_a_cut_inside_a_batch() -> None:
     assert space.expanded == [0, 1, 0, 1]
 
 
-def test_the_first_way_to_a_state_is_kept() -> None:
+def test_the_first_path_to_an_e_state_is_kept() -> None:
     # Both 1 and 2 lead to 3 in one batch, 2 by an action declared earlier: the way through 1 was met first.
     space = GraphSpace({0: [("b", 1), ("c", 2)], 1: [("z", 3)], 2: [("a", 3)], 3: [("a", 9)]}, goals=[9])
     assert run_agent(make_agent("bfs"), space).plan == ("b", "z", "a")
@@ -89,7 +89,7 @@ def test_expansions_are_scored_in_one_batch_of_new_states(size: int, batches: li
     assert heuristic.batches == batches
 
 
-def test_what_cannot_be_searched_with_is_refused() -> None:
+def test_invalid_configurations_are_refused() -> None:
     with pytest.raises(EpigymError, match="'table' scored e-state 2 as not a number"):
         run_agent(make_agent("hfs"), diamond(), TableHeuristic({2: math.nan}))
     with pytest.raises(UsageError, match="agent 'wa_star' needs the setting weight"):

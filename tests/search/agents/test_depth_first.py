@@ -18,7 +18,7 @@ def test_depth_first_dives_along_the_first_action() -> None:
     assert (result.expanded, result.generated, result.distinct) == (6, 10, 7)
 
 
-def test_depth_first_drops_what_it_has_seen_even_by_a_shorter_way() -> None:
+def test_depth_first_drops_reached_e_states_also_on_a_shorter_path() -> None:
     space = GraphSpace(DETOUR, goals=[])
     run_agent(make_agent("dfs"), space)
     assert sorted(space.expanded) == list(range(7))
@@ -34,7 +34,7 @@ def test_iterative_deepening_counts_by_hand() -> None:
     assert result.distinct == 7
 
 
-def test_iterative_deepening_expands_again_what_a_shorter_way_reaches() -> None:
+def test_iterative_deepening_expands_again_on_a_shorter_path() -> None:
     # With limit 3 the long way through 1 and 2 meets 3 first, where it is cut; the short way leads through 4.
     edges = {0: [("a", 1), ("b", 4)], 1: [("a", 2)], 2: [("a", 3)], 4: [("a", 3)], 3: [("a", 5)]}
     assert run_agent(make_agent("idfs"), GraphSpace(edges, goals=[5])).plan == ("b", "a", "a")

@@ -118,7 +118,7 @@ def test_a_component_alone_is_the_agent(name: str, agent: str, heuristic: str | 
 
 
 @pytest.mark.parametrize("name", EASY)
-def test_the_winner_finds_what_it_finds_alone(name: str) -> None:
+def test_the_deciding_component_finds_the_same_alone(name: str) -> None:
     """Other searches of the space change ids, but not the expansions of a component; equal searches end alike."""
     task = load_problem(name)
     components = Configuration.of("interleaved").agent["components"]
@@ -142,7 +142,7 @@ def test_turns_are_in_proportion_to_the_shares(turns: list[str]) -> None:
         assert abs(first.count(label) - share) <= 1
 
 
-def test_what_one_has_expanded_costs_the_others_nothing() -> None:
+def test_expansions_of_one_component_cost_the_others_nothing() -> None:
     space = StateSpace(load_problem("coin_in_the_box/pl_5"))
     bfs = run_agent(make_agent("bfs"), space)
     before, worlds = space.generated
@@ -230,7 +230,7 @@ def test_a_search_that_lasts_uses_symmetries() -> None:
         ),
     ],
 )
-def test_what_are_no_components_is_refused(components: Any, message: str) -> None:
+def test_invalid_components_are_refused(components: Any, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         Configuration.of({"name": "interleaved", "components": components})
     assert message in str(caught.value)

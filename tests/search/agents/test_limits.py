@@ -36,7 +36,7 @@ def test_a_goal_at_the_start_beats_every_limit() -> None:
     assert (result.status, result.plan, result.expanded, result.distinct) == (SearchStatus.SOLVED, (), 0, 1)
 
 
-def test_running_out_of_memory_reports_what_is_known() -> None:
+def test_running_out_of_memory_reports_the_counts() -> None:
     class Exhausted(GraphSpace):
         def expand(self, ids: ArrayLike, *, stop_at_goal: bool = False, threads: int = 1) -> Transitions:
             if len(self.expanded) == 7:
@@ -69,7 +69,7 @@ def test_the_clock_stands_still_in_a_pause(monkeypatch: pytest.MonkeyPatch) -> N
     assert budget.check(0) is SearchStatus.TIME_LIMIT
 
 
-def test_a_search_tells_ten_times_a_second_how_far_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_reports_its_counts_ten_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     times = itertools.count(0.0, 0.03)
     monkeypatch.setattr(limits, "perf_counter", lambda: next(times))
     told: list[Counts] = []
@@ -91,7 +91,7 @@ def test_the_default_is_four_fifths_of_the_free_memory() -> None:
     assert 0.5 * psutil.virtual_memory().available < memory_bytes(None) < psutil.virtual_memory().available
 
 
-def test_peak_memory_covers_what_was_once_held() -> None:
+def test_peak_memory_covers_released_memory() -> None:
     size = peak_bytes() + (1 << 24)
     block = bytearray(b"x") * size
     del block

@@ -38,13 +38,13 @@ def corridor() -> StateSpace:
     return StateSpace(parse_mastar("\n".join(lines)))
 
 
-def test_atoms_are_fluents_beliefs_about_them_and_the_parts_of_the_goal() -> None:
+def test_atoms_are_fluents_belief_literals_and_parts_of_the_goal() -> None:
     is_open, tail = fluent("open"), fluent("tail")
     beliefs = {believes(agent, sign) for agent in "ab" for name in (is_open, tail) for sign in (name, not_(name))}
     assert set(atoms(coin())) == {is_open, tail, *beliefs, believes("a", believes("b", tail))}
 
 
-def test_novel_is_what_no_state_of_that_score_made_true_before() -> None:
+def test_novelty_counts_among_e_states_of_equal_scores() -> None:
     space = StateSpace(coin())
     lifted = space.successor(space.initial, 0)
     looked = space.successor(lifted, 1)  # as lifted, and a believes the coin shows tail
@@ -99,7 +99,7 @@ TWO_GOALS = """
 """
 
 
-def test_by_parts_novelty_comes_first_and_then_the_open_parts_whatever_the_score() -> None:
+def test_by_parts_novelty_comes_before_goal_counts_and_scores() -> None:
     space = StateSpace(parse_mastar(TWO_GOALS))
     p, _, x, y = space.expand([space.initial]).target.tolist()
     px, py, xy = space.successor(p, 2), space.successor(p, 3), space.successor(x, 3)
@@ -114,14 +114,14 @@ def test_by_parts_novelty_comes_first_and_then_the_open_parts_whatever_the_score
     assert rank(py, 7000.0) == 1
 
 
-def test_by_parts_the_score_decides_between_what_is_as_new_and_as_near() -> None:
+def test_by_parts_the_score_breaks_ties() -> None:
     space = Recorder(parse_mastar(TWO_GOALS + "goal -q;"))  # for which there is no plan
     run_agent(make_agent("bfws", by="parts"), space, TableHeuristic({1: 9.0, 3: 2.0, 4: 1.0}))
     assert [state for state in space.expanded if state in (1, 3, 4)] == [1, 4, 3]  # after do_p, do_y and do_x
 
 
 @pytest.mark.parametrize("name", ["coin_in_the_box/pl_5", "epistemic_gossip", "active_muddy_child"])
-def test_by_parts_and_by_score_are_one_where_the_score_is_the_open_parts(name: str) -> None:
+def test_by_parts_equals_by_score_with_split_goal_count(name: str) -> None:
     task = load_problem(name)
     found = []
     for by in ("score", "parts"):
@@ -151,7 +151,7 @@ def test_the_counters_are_open_parts_and_relaxed_facts_reached_since_the_last_pa
     assert found == [(2, 0), (2, 1), (2, 1), (2, 2), (1, 0), (1, 1)]
 
 
-def test_where_the_relaxation_is_blind_no_relaxed_fact_counts() -> None:
+def test_an_uninformative_relaxation_has_no_relaxed_facts() -> None:
     space = StateSpace(hopeless())
     reached = space.expand([space.initial]).target
     progress = Progress(space)

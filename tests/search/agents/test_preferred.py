@@ -53,7 +53,7 @@ def test_the_boost_gives_turns_after_progress() -> None:
         ({}, {0: [2, 0], 1: [0], 3: [0]}, [1, 3, 2, 9]),  # the third action is not applicable
     ],
 )
-def test_lazy_builds_an_e_state_when_its_turn_comes(
+def test_lazy_generates_an_e_state_when_it_is_popped(
     settings: Mapping[str, Any], liked: Mapping[int, list[int]], built: list[int]
 ) -> None:
     space = GraphSpace({**EDGES, 8: [("c", 8)]}, [9])
@@ -62,7 +62,7 @@ def test_lazy_builds_an_e_state_when_its_turn_comes(
     assert result.generated == len(built)
 
 
-def test_lazy_counts_what_it_scores_as_expanded_and_builds_nothing_twice() -> None:
+def test_lazy_counts_scored_e_states_as_expanded_and_generates_each_once() -> None:
     space = GraphSpace({0: [("a", 1), ("b", 2)], 1: [("a", 2), ("b", 0)], 2: [("a", 3)]}, [])
     heuristic = TablePreferences({}, {0: [0, 1], 1: [0]})
     result = run_agent(make_agent("lazy"), space, heuristic)

@@ -114,7 +114,7 @@ def test_a_search_for_shorter_plans_ends_at_the_shortest() -> None:
     assert pruned.generated < plain.generated
 
 
-def test_what_is_tried_in_place_of_a_preferred_action_is_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_representative_of_a_preferred_action_is_preferred(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two muddy and three clean children: the last clean one is preferred, the first clean one represents it."""
     task = muddy_children(5, 2)
     last = TablePreferences({}, {state: [len(task.actions) - 1] for state in range(100)})

@@ -154,7 +154,7 @@ def test_an_exported_network_guides_the_same_search(agent: str, checkpoints: tup
     assert found == expected
 
 
-def test_scores_of_an_export_agree_to_what_decides_the_order(checkpoints: tuple[str, str]) -> None:
+def test_scores_of_an_export_agree_to_thousandths(checkpoints: tuple[str, str]) -> None:
     space = StateSpace(load_problem(PROBLEM))
     for state in range(20):
         space.expand([state])

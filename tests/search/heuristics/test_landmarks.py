@@ -51,12 +51,12 @@ def score(heuristic: Heuristic, state: int, parent: int, action: int) -> float:
         (("first", "second", "undo"), [3, 3, 2, 1]),
     ],
 )
-def test_what_was_true_is_required_again_while_something_needs_it(way: tuple[str, ...], scores: list[float]) -> None:
+def test_a_landmark_is_required_again_while_another_needs_it(way: tuple[str, ...], scores: list[float]) -> None:
     space = StateSpace(counter())
     assert score_along(space, make_heuristic("landmarks", space), *way) == scores
 
 
-def test_the_way_to_an_e_state_counts() -> None:
+def test_scores_depend_on_the_path() -> None:
     space = StateSpace(parse_mastar(WIPED.replace("goal r; goal -p;", "goal q; goal r;")))
     once, never = make_heuristic("landmarks", space), make_heuristic("landmarks", space)
     # Both ways lead to an e-state where nothing holds. Whoever had q needs no p any more.
@@ -67,7 +67,7 @@ def test_the_way_to_an_e_state_counts() -> None:
 
 @settings(max_examples=60)
 @given(st.integers(0, 1 << 32))
-def test_scores_follow_their_definition_on_random_ways(seed: int) -> None:
+def test_scores_follow_their_definition_on_random_paths(seed: int) -> None:
     rng = random.Random(seed)
     space = StateSpace(strategies.telling_task(rng))
     task, heuristic, found = space.task, make_heuristic("landmarks", space), Relaxation(space).landmarks(space.initial)
@@ -118,7 +118,7 @@ def test_a_batch_is_its_e_states_one_by_one_with_the_preferred_actions() -> None
 
 
 @pytest.mark.parametrize("name", ["h_add", "h_ff", "landmarks"])
-def test_where_the_relaxation_is_blind_the_open_parts_of_the_goal_are_counted(name: str) -> None:
+def test_an_uninformative_relaxation_is_replaced_by_split_goal_count(name: str) -> None:
     space = StateSpace(hopeless())
     ids = np.array([space.initial, *space.expand([space.initial]).target], dtype=np.int32)
     ways = np.full(len(ids), -1)

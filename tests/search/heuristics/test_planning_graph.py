@@ -132,7 +132,7 @@ def test_disjunctions_need_one_part_and_conjunctions_all() -> None:
 
 
 @pytest.mark.parametrize("name", ["l_pg", "s_pg"])
-def test_what_the_graph_never_marks_is_infinite_but_not_given_up(name: str) -> None:
+def test_e_states_whose_graph_never_marks_the_goal_come_last(name: str) -> None:
     task = delusion()
     assert scores(name, task, ("flip",)) == [math.inf, math.inf]
     result = find_plan(task, Configuration.of("hfs", name))
@@ -170,7 +170,7 @@ def test_negations_stand_before_atoms_only() -> None:
     assert {"(B(a, (p, -q)) | -p)", "(p, -q)"} <= set(nodes)
 
 
-def test_what_is_actually_so_follows_from_what_is_so() -> None:
+def test_actual_facts_follow_from_facts() -> None:
     goal = not_(actually(and_(fluent("p"), fluent("q"))))
     found = levels(task_with(goal))
     assert (found["-actually((p, q))"], found["(-p | -q)"]) == (1, 1)

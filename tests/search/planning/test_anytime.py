@@ -116,7 +116,7 @@ def test_redundant_actions_are_left_out_and_counts_are_those_of_both_searches() 
 @pytest.mark.parametrize(
     ("end", "message"), [(MemoryError, ""), (TaskError, "no search for shorter plans beyond this: no")]
 )
-def test_what_ends_the_search_for_shorter_plans_leaves_the_best_one(
+def test_an_error_in_the_search_for_shorter_plans_keeps_the_best_plan(
     end: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ShorterPlans, "next", failing(end, "no"))
@@ -178,7 +178,7 @@ def test_executing_plans_again_takes_nothing_from_the_limit(monkeypatch: pytest.
     ("task", "configuration", "length"),
     [(hopeless, "hfs/goal_count", None), (trivial, "hfs/goal_count", 0), (counter, "bfs", 4), (counter, "idfs", 4)],
 )
-def test_what_cannot_be_improved_is_not(
+def test_a_shortest_plan_is_not_improved(
     task: Callable[[], Task], configuration: str, length: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(improvement, "improve_plan", failing(AssertionError))
@@ -320,7 +320,7 @@ def show(*results: SearchResult, width: int = 100) -> list[str]:
     return console.file.getvalue().splitlines()
 
 
-def test_what_is_shown() -> None:
+def test_results_are_shown() -> None:
     def rows(*results: SearchResult) -> dict[str, list[str]]:
         lines = [line.strip("│").split("│") for line in show(*results) if line.startswith("│")]
         return {name.strip(): [cell.strip() for cell in cells] for name, *cells in lines}

@@ -94,7 +94,7 @@ def test_experiments_are_the_grids_of_the_paper(experiment: str, configurations:
 
 
 @pytest.mark.reference
-def test_the_competition_is_planned_with_and_without_what_is_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_competition_has_learned_and_other_heuristics(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
     found = grid("experiment=competition")
     assert len(found) == 3 * 100

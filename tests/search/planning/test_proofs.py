@@ -84,7 +84,7 @@ def test_the_reference_generates_a_counted_number_of_successors(
     assert confirm_unsolvable(endless(), generated, 64) == found
 
 
-def test_what_the_search_generated_is_enough_for_the_whole_space(
+def test_the_successors_of_the_search_suffice_for_the_whole_space(
     monkeypatch: pytest.MonkeyPatch, applications: list[str]
 ) -> None:
     monkeypatch.setattr(proofs, "SPARE", 0)

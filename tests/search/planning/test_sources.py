@@ -98,7 +98,7 @@ def test_all_sources_of_a_problem_give_the_same_plan(settings: dict[str, str]) -
         assert (result.problem, result.expanded) == (NAME, expected.expanded)
 
 
-def test_what_the_source_forbids_is_not_planned() -> None:
+def test_consistent_beliefs_of_the_source_hold() -> None:
     task = delusion()
     free, forbidding = StateSpace(task), StateSpace(task, consistent_beliefs=True)
     elsewhere = SearchProblem(forbidding, forbidding.successor(0, 0), task.goal)
@@ -159,7 +159,7 @@ def test_the_estimates_are_those_of_the_goal_that_is_searched() -> None:
 
 
 @pytest.mark.parametrize("heuristic", ["goal_count", 3, lambda space: space], ids=["name", "number", "function"])
-def test_what_is_no_heuristic_is_refused(heuristic: Any) -> None:
+def test_an_invalid_heuristic_is_refused(heuristic: Any) -> None:
     with pytest.raises(UsageError, match=r"^heuristic=.*: expected a Heuristic, its class"):
         run_agent(make_agent("hfs"), NAME, heuristic)
 

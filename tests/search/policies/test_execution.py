@@ -22,7 +22,7 @@ from tests.search.policies.test_policy_search import dice
 ROBOTS = muddy_robots(2)
 
 
-def test_it_follows_what_is_observed() -> None:
+def test_it_follows_observed_outcomes() -> None:
     execution = Execution(ROBOTS)
     assert not execution.is_goal
     assert [str(one) for one in execution.apply("announce")] == ["some"]
@@ -36,7 +36,7 @@ def test_it_follows_what_is_observed() -> None:
     assert execution.estate.holds("B(r2, lit_r2)")
 
 
-def test_it_goes_where_the_environment_goes() -> None:
+def test_it_reaches_the_e_states_of_the_environment() -> None:
     several = 0
     for seed in range(40):
         task = sensing_task(random.Random(seed))
@@ -75,7 +75,7 @@ def test_replanning_in_vain_keeps_the_policy() -> None:
     assert execution.policy is None
 
 
-def test_what_is_wrong_is_explained() -> None:
+def test_errors_are_explained() -> None:
     execution = Execution(ROBOTS)
     with pytest.raises(UsageError, match="there is no policy: call replan"):
         _ = execution.action

@@ -105,7 +105,7 @@ def test_an_invalid_policy_is_an_error_and_is_not_written(tmp_path: Path, monkey
     assert not file.exists()
 
 
-def test_counts_do_not_replace_a_policy_that_the_watcher_knows() -> None:
+def test_counts_do_not_replace_a_policy_that_was_sent() -> None:
     """A process that is killed while it improves a policy leaves what it sent last."""
     sent: list[object] = []
 

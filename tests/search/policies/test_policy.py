@@ -95,7 +95,7 @@ def executions(task: Task, policy: Policy) -> Iterator[tuple[EState, str | None]
         queue += [one.estate.estate() for one in reference.outcomes(task, estate, actions[name])]
 
 
-def test_act_leads_to_the_goal_whatever_happens(robots: Policy) -> None:
+def test_act_leads_to_the_goal_by_every_outcome(robots: Policy) -> None:
     met = [name for _, name in executions(robots.task, robots)]
     assert len(met) == len(robots.nodes)
     assert met.count(None) == robots.leaves == 1
@@ -105,7 +105,7 @@ def test_act_leads_to_the_goal_whatever_happens(robots: Policy) -> None:
     assert [name for _, name in executions(robots.task, tree)] == met
 
 
-def test_act_refuses_goals_and_what_is_never_reached(robots: Policy) -> None:
+def test_act_refuses_goals_and_unreached_e_states(robots: Policy) -> None:
     task = robots.task
     dark = replace(task.initial, designated=(0,))
     with pytest.raises(UsageError, match="no execution of the policy reaches this e-state"):

@@ -105,11 +105,11 @@ def test_trying_again_is_cyclic_and_not_strong() -> None:
     assert policy.validate().valid
 
 
-def test_what_may_break_has_no_cyclic_policy() -> None:
+def test_a_die_that_may_break_has_no_cyclic_policy() -> None:
     assert not search(dice(stuck=True)).find_strong_cyclic()
 
 
-def test_a_linear_plan_that_works_whatever_happens_is_a_policy() -> None:
+def test_a_linear_plan_for_all_outcomes_is_a_policy() -> None:
     task = scouts(noticed=True)
     told = replace(task, goal=(fluent("out_scout1"),))
     space = StateSpace(told)

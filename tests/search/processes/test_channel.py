@@ -105,7 +105,7 @@ def test_a_heuristic_that_takes_too_long_is_ended(place: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("search", [evaluate, explore])
-def test_so_is_one_of_an_evaluation_or_of_the_page(search: Search, tmp_path: Path) -> None:
+def test_searches_of_evaluations_and_of_the_page_are_ended(search: Search, tmp_path: Path) -> None:
     until_started(search, stuck(tmp_path / "started"), tmp_path)
 
 
@@ -118,7 +118,7 @@ def test_a_heuristic_that_takes_too_much_memory_is_ended(place: str, tmp_path: P
     assert result.costs.peak_bytes >= most
 
 
-def test_so_is_an_agent_that_looks_at_no_limits(tmp_path: Path) -> None:
+def test_an_agent_that_ignores_limits_is_ended(tmp_path: Path) -> None:
     until_started(plan, deaf(tmp_path / "started"), tmp_path)
     most, blocks = memory_and_blocks_beyond()
     limits = Limits(time_limit=None, memory_limit=most)
@@ -150,7 +150,7 @@ def test_the_best_plan_stays_when_the_search_for_shorter_ones_is_ended(tmp_path:
         ),
     ],
 )
-def test_what_goes_wrong_is_raised_as_without_limits(
+def test_a_separate_process_raises_the_same_errors(
     configuration: Configuration, error: type[Exception], message: str, place: str
 ) -> None:
     with pytest.raises(error) as caught:
@@ -188,7 +188,7 @@ def test_an_interruption_says_where_the_best_plan_is(
     assert str(caught.value) == (f"the best plan until now is in {tmp_path / 'plan.json'}" if kept else "")
 
 
-def test_who_ends_by_himself_is_not_ended() -> None:
+def test_a_search_that_ends_by_itself_is_not_killed() -> None:
     """A goal at the start takes precedence over limits; the status of a result is that of its search."""
     limited = find_plan(coin(), BFS, SearchOptions(Limits(1, 1000.0)))
     assert replace(limited, costs=Costs()) == SearchResult(

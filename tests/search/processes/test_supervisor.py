@@ -143,9 +143,7 @@ def test_ctrl_c_does_not_reach_the_server_of_processes_while_it_imports(tmp_path
 
 
 @pytest.mark.parametrize("copies", [False, True])
-def test_what_interrupts_waits_until_a_process_has_all_of_its_job(
-    copies: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_signals_wait_until_a_process_has_received_its_job(copies: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another thread, such as that of a progress bar, receives the signal, which the starting thread cannot block."""
     kind = ForkProcess if copies else ForkServerProcess
     begin = kind.start

@@ -124,7 +124,7 @@ def _settings(kind: str, choice: Choice, known: Mapping[str, str]) -> dict[str, 
         return {"_target_": f"{choice.__module__}.{choice.__qualname__}"}
     if not isinstance(choice, (str, Mapping)):
         raise UsageError(f"{kind}={choice!r} must be a name, a mapping of name and settings, or a class")
-    given = {"name": choice} if isinstance(choice, str) else dict(choice)
+    given = to_settings(choice)
     if "_target_" in given:
         return given
     if "name" not in given:

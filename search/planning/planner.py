@@ -45,9 +45,9 @@ def find_plan(
         task: the planning task.
         configuration: agent and heuristic.
         options: the options; without `verify` the first plan is neither validated nor written.
-        plan_file: the file for the plan. Until the plan has been re-executed, and when that fails, the plan is in
+        plan_file: the file for the plan. Until the plan is validated, and when it is not valid, the plan is in
             `search.planning.plan_files.make_unverified_path(plan_file)`. Earlier plans in both are removed before the
-            search. With `anytime` each plan replaces the one before as soon as it has been re-executed.
+            search. With `anytime` each plan replaces the one before as soon as it is validated.
 
     Returns:
         The result; its status is `error` when a plan is not valid, or the reference contradicts that there is none.
@@ -130,18 +130,18 @@ def run_search(search: Callable[..., Result], options: SearchOptions, file: File
         with closing(running) as received:
             for each in received:
                 if isinstance(each, JobResult):
-                    ending = each
+                    job_result = each
                     break
                 latest = each.value if isinstance(each, Message) else latest
     except KeyboardInterrupt:
         if isinstance(latest, SearchResult) and latest.status is SearchStatus.SOLVED:
             raise _make_interrupt(file) from None
         raise
-    if ending.failure is SearchStatus.ERROR and ending.detail:
-        error = ending.error or EpigymError(ending.message)
-        error.add_note(ending.detail)
+    if job_result.failure is SearchStatus.ERROR and job_result.detail:
+        error = job_result.error or EpigymError(job_result.message)
+        error.add_note(job_result.detail)
         raise error
-    return complete_result(ending, blank)
+    return complete_result(job_result, blank)
 
 
 def _make_interrupt(plan_file: File | None) -> KeyboardInterrupt:

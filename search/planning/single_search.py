@@ -64,18 +64,20 @@ def make_blank_result(
     return SearchResult(status, agent, problem, heuristic=heuristic, consistent_beliefs=options.consistent_beliefs)
 
 
-def complete_result(ending: JobResult, blank: Result) -> Result:
+def complete_result(job_result: JobResult, blank: Result) -> Result:
     """The result of a search in a separate process; when that failed, `blank` with the failure and the last counts.
 
     Args:
-        ending: the result of the process.
+        job_result: the result of the process.
         blank: the result of a search that has reported nothing, see `make_blank_result`.
     """
-    result: Result = ending.value
+    result: Result = job_result.value
     if not isinstance(result, SearchResult):
-        assert ending.failure is not None
+        assert job_result.failure is not None
         counts = result if isinstance(result, Counts) else Counts(0, 0, 0)
-        message = ending.message or blank.message
-        result = replace(blank, status=ending.failure, message=message, **asdict(counts))
-        result = result.with_costs(search_seconds=ending.seconds)
-    return result.with_costs(peak_bytes=max(result.costs.peak_bytes, ending.peak_bytes), cpu_seconds=ending.cpu_seconds)
+        message = job_result.message or blank.message
+        result = replace(blank, status=job_result.failure, message=message, **asdict(counts))
+        result = result.with_costs(search_seconds=job_result.seconds)
+    return result.with_costs(
+        peak_bytes=max(result.costs.peak_bytes, job_result.peak_bytes), cpu_seconds=job_result.cpu_seconds
+    )

@@ -128,31 +128,31 @@ def watch(
                 process.start()
             if not running:
                 return
-            wait(list(running), min(process.choose_patience() for process in running.values()))
+            wait(list(running), min(process.choose_poll_seconds() for process in running.values()))
             yield None
             for connection, process in list(running.items()):
-                told, ending = process.receive()
-                yield from told
-                ending = ending or process.check()
-                if ending is not None:
+                messages, result = process.receive()
+                yield from messages
+                result = result or process.check()
+                if result is not None:
                     del running[connection]
-                    yield ending
+                    yield result
     finally:
         for process in running.values():
             process.kill()
 
 
-def _only_endings(
+def _only_results(
     watch: Callable[P, Generator[JobResult | Message | None, None, None]],
 ) -> Callable[P, Generator[JobResult, None, None]]:
-    def endings(*args: P.args, **kwargs: P.kwargs) -> Generator[JobResult, None, None]:
+    def results(*args: P.args, **kwargs: P.kwargs) -> Generator[JobResult, None, None]:
         with closing(watch(*args, **kwargs)) as found:
             yield from (each for each in found if isinstance(each, JobResult))
 
-    return endings
+    return results
 
 
-supervise = _only_endings(watch)
+supervise = _only_results(watch)
 """Run jobs as `watch` does, and yield only their results."""
 
 
@@ -175,7 +175,7 @@ def _start_server(preload: Sequence[str]) -> Iterator[None]:
     while first.is_alive():
         if monotonic() >= end:
             os.kill(server, signal.SIGKILL)
-            raise EpigymError(_describe_late_start("the process that others come from"))
+            raise EpigymError(_describe_late_start("the fork server"))
         first.join(_LONGEST_POLL)
         yield
     _ready = server
@@ -206,15 +206,15 @@ os.register_at_fork(after_in_child=_forget_server)
 def _defer_signals() -> Iterator[None]:
     """Defer the signals `_OURS` during a block; processes started in it, and their descendants, block them."""
     late: list[int] = []
-    heeded = {number: handler for number in _OURS if (handler := signal.getsignal(number)) is not None}
+    handled = {number: handler for number in _OURS if (handler := signal.getsignal(number)) is not None}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     try:
         signal.pthread_sigmask(signal.SIG_BLOCK, _OURS)
-        _set_handlers(dict.fromkeys(heeded, lambda number, _: late.append(number)))  # another thread may receive them
+        _set_handlers(dict.fromkeys(handled, lambda number, _: late.append(number)))  # another thread may receive them
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        _set_handlers(heeded)
+        _set_handlers(handled)
         for number in late:
             signal.raise_signal(number)
 
@@ -259,7 +259,7 @@ class _Process:
         self._wall_limit = inf if wall_limit is None else wall_limit
         self._memory_limit = inf if memory_limit is None else memory_limit
         self._peak = 0
-        self._told: Any = None
+        self._latest: Any = None
         self._deadline: float | None = None  # None until the call starts
         work: Work = (job.call, job.arguments)
         if context is not _COPIES:
@@ -281,7 +281,7 @@ class _Process:
         assert self._process.pid is not None
         return ProcessTree(self._process.pid)
 
-    def choose_patience(self) -> float:
+    def choose_poll_seconds(self) -> float:
         """Seconds until the next check: fewer near a limit."""
         until_full = max((self._memory_limit - self._tree.memory) / _FILLED_PER_SECOND, _SHORTEST_POLL)
         return max(min(until_full, self._end - monotonic(), _LONGEST_POLL), 0.0)
@@ -294,25 +294,25 @@ class _Process:
 
     def receive(self) -> tuple[list[Message], JobResult | None]:
         """The messages since the last call, and the result when the process has returned or died."""
-        told: list[Message] = []
+        messages: list[Message] = []
         try:
             while self.connection.poll():
                 match self.connection.recv():
                     case CallResult() as end:
                         self._process.join()
                         failure = SearchStatus.ERROR if end.message else None
-                        return told, self._ending(failure, end.message, end.value, end)
+                        return messages, self._make_result(failure, end.message, end.value, end)
                     case Message(value) as news:
-                        told.append(news)
-                        self._told = value
+                        messages.append(news)
+                        self._latest = value
                     case Deadline(at, moment):
                         self._begin = at if self._deadline is None else self._begin
                         self._deadline = moment
         except (EOFError, OSError):  # the process died, perhaps while it was sending
             self._process.join()
             message = f"the process died with exit code {self._process.exitcode}"
-            return told, self._ending(SearchStatus.ERROR, message)
-        return told, None
+            return messages, self._make_result(SearchStatus.ERROR, message)
+        return messages, None
 
     def check(self) -> JobResult | None:
         """Kill the process when it exceeds a limit; returns the result then, else None."""
@@ -323,7 +323,7 @@ class _Process:
         if monotonic() >= self._end:
             if self._deadline is None and self._wall_limit > START_SECONDS:
                 self.kill()
-                return self._ending(SearchStatus.ERROR, _describe_late_start("the process"))
+                return self._make_result(SearchStatus.ERROR, _describe_late_start("the process"))
             return self._stop(SearchStatus.TIME_LIMIT)
         return None
 
@@ -336,9 +336,9 @@ class _Process:
 
     def _stop(self, limit: SearchStatus) -> JobResult:
         self.kill()
-        return self._ending(limit, f"killed from outside at the {limit.replace('_', ' ')}", self._told)
+        return self._make_result(limit, f"killed from outside at the {limit.replace('_', ' ')}", self._latest)
 
-    def _ending(
+    def _make_result(
         self, failure: SearchStatus | None, message: str, value: Any = None, end: CallResult | None = None
     ) -> JobResult:
         self.connection.close()

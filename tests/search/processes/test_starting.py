@@ -80,7 +80,7 @@ except EpigymError as error:
 
 @pytest.mark.parametrize(
     ("bound", "printed"),
-    [(60.0, "42"), (0.5, "the process that others come from did not start within 0.5 s: the machine may be too busy")],
+    [(60.0, "42"), (0.5, "the fork server did not start within 0.5 s: the machine may be too busy")],
 )
 def test_the_server_of_processes_has_its_own_time_to_start(bound: float, printed: str, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")

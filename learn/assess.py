@@ -32,9 +32,9 @@ def assess(settings: Assess) -> None:
     Raises:
         EpigymError: when a problem, a setting or a checkpoint is wrong.
     """
-    from learn.data.problems import named
+    from learn.data.problems import list_problems
 
-    problems = named("test", settings.domain, settings.problem)
+    problems = list_problems("test", settings.domain, settings.problem)
 
     from rich.console import Console
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from epigym.cli.runner import run
 from epigym.cli.settings import ReadingSettings
 from epigym.config.packages import extras
-from learn.models.runs import chosen
+from learn.models.runs import find_checkpoint
 
 _SHOWN = 5  # names beside a feature
 
@@ -54,11 +54,11 @@ def explain(settings: Explain) -> None:
     from learn.models.shipped import find_model
 
     space = StateSpace(load_problem(settings.problem, settings.reading), consistent_beliefs=settings.consistent_beliefs)
-    state = _after(space, settings.after)
+    state = _apply_actions(space, settings.after)
     types, domain = FeatureTypes(space.task), space.task.domain
     is_checkpoint = Path(settings.checkpoint or "").suffix == ".ckpt"
     file, model = (
-        (chosen(settings.checkpoint, domain), None)
+        (find_checkpoint(settings.checkpoint, domain), None)
         if is_checkpoint
         else find_model(settings.checkpoint, domain, types.schema)
     )
@@ -77,7 +77,7 @@ def _explain_linear(space: StateSpace, model: LinearModel, state: int, types: Fe
     from learn.models.linear.explaining import explain
 
     found = explain(space, model, state, types)
-    yield from (*_sum(found, model.representation.base), "", *_features(found, top))
+    yield from (*_format_parts(found, model.representation.base), "", *_format_features(found, top))
 
 
 @extras()
@@ -100,7 +100,7 @@ def _explain_network(
     return [*lines, "", f"{'influence':>12}  node", *shown] if shown else lines
 
 
-def _after(space: StateSpace, plan: Sequence[str]) -> int:
+def _apply_actions(space: StateSpace, plan: Sequence[str]) -> int:
     """The e-state after these actions.
 
     Raises:
@@ -115,7 +115,7 @@ def _after(space: StateSpace, plan: Sequence[str]) -> int:
         raise UsageError(f"after, {error}") from None
 
 
-def _sum(found: Explanation, base: str) -> Iterator[str]:
+def _format_parts(found: Explanation, base: str) -> Iterator[str]:
     """The score and its parts."""
     yield f"{found.score:12.4f}  score, the sum of"
     yield f"{found.features:12.4f}  features: {len(found.parts)}, of which the model knows {found.known}"
@@ -124,7 +124,7 @@ def _sum(found: Explanation, base: str) -> Iterator[str]:
     yield f"{found.constant:12.4f}  constant"
 
 
-def _features(found: Explanation, top: int) -> Iterator[str]:
+def _format_features(found: Explanation, top: int) -> Iterator[str]:
     """Those that add or subtract most, then what their texts mention."""
     from epigym.features.texts import mentioned
     from epigym.features.types import short
@@ -135,7 +135,7 @@ def _features(found: Explanation, top: int) -> Iterator[str]:
     yield f"{'contribution':>12} {'weight':>10} {'value':>8} {'seen':>8}  feature"
     for part in shown:
         numbers = f"{part.contribution:12.4f} {part.weight:10.4f} {part.value:8.4g} {part.seen:8}"
-        here = _named(found.names[part.colour])
+        here = _format_names(found.names[part.colour])
         yield f"{numbers}  {short(part.colour)}  {here} = {found.definitions[part.colour]}"
     lines = [found.definitions[part.colour] for part in shown]
     others = mentioned(lines, found.definitions).keys() - {part.colour for part in shown}
@@ -144,7 +144,7 @@ def _features(found: Explanation, top: int) -> Iterator[str]:
         yield from (f"  {short(colour)}  {text}" for colour, text in found.definitions.items() if colour in others)
 
 
-def _named(names: Sequence[str]) -> str:
+def _format_names(names: Sequence[str]) -> str:
     """What a feature counts, as many of it as are shown."""
     more = f"; {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return f"[{'; '.join(names[:_SHOWN])}{more}]"

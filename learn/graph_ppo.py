@@ -55,7 +55,7 @@ def train(settings: GraphPpo) -> None:
     import torch
 
     from epigym.config.values import make
-    from learn.reinforcement.goal_reaching import experiment, summary
+    from learn.reinforcement.goal_reaching import run_experiment, summarize
     from learn.reinforcement.goals import GoalsEnv
     from learn.reinforcement.graph_ppo import Hyperparameters
 
@@ -67,7 +67,7 @@ def train(settings: GraphPpo) -> None:
         **settings.problem,
     )
     env.on_the_way = settings.on_the_way
-    reached = experiment(
+    reached = run_experiment(
         env,
         make(Hyperparameters, settings.ppo, "ppo."),
         settings.run_dir,
@@ -80,7 +80,7 @@ def train(settings: GraphPpo) -> None:
         evaluate_every=settings.evaluate_every,
         seeds=settings.seeds,
     )
-    logger.info("%s", summary(reached))
+    logger.info("%s", summarize(reached))
 
 
 main = partial(run, train, GraphPpo, "learn.graph_ppo")

@@ -43,7 +43,7 @@ class Rollouts(ProblemSettings):
         return {} if values["format"] == "minari" else {"episodes": "there are none: add format=minari"}
 
 
-def rollouts(settings: Rollouts) -> None:
+def make_rollouts(settings: Rollouts) -> None:
     """Make the data sets.
 
     Raises:
@@ -51,7 +51,7 @@ def rollouts(settings: Rollouts) -> None:
     """
     from epigym.problem import load_problem
     from learn.data.distribution import COLUMNS, sample_problems
-    from learn.data.problems import named
+    from learn.data.problems import list_problems
 
     drawn = [
         problem
@@ -60,12 +60,12 @@ def rollouts(settings: Rollouts) -> None:
     ]
     tasks = [problem.task for problem in drawn]
     if settings.domain or settings.problem or not drawn:
-        problems = named("train", settings.domain, settings.problem)
+        problems = list_problems("train", settings.domain, settings.problem)
         tasks += [load_problem(problem, settings.reading) for problem in problems]
 
     from rich.console import Console
 
-    from learn.data.collecting import collect, summary
+    from learn.data.collecting import collect, summarize
     from learn.training.report.pictures import draw_rollout
 
     if drawn:
@@ -83,10 +83,10 @@ def rollouts(settings: Rollouts) -> None:
         for task, data in zip(tasks, sets, strict=True):
             name = write_minari(task, data.samples, settings.encoding, root, settings.episodes, settings.sample_seed)
             logger.info("MINARI_DATASETS_PATH=%s has the data set %s", root, name)
-    Console().print(summary(sets))
+    Console().print(summarize(sets))
 
 
-main = partial(run, rollouts, Rollouts, "learn.rollouts")
+main = partial(run, make_rollouts, Rollouts, "learn.rollouts")
 
 
 if __name__ == "__main__":

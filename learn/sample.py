@@ -65,14 +65,14 @@ def sample(settings: Sample) -> None:
     for domain, split in track(parts, "drawing", transient=True):
         start = time.process_time()
         found = list(islice(sample_problems(domain, split, settings.seed), settings.instances))
-        sizes.append(_sizes(domain, split, found, time.process_time() - start))
+        sizes.append(_make_row(domain, split, found, time.process_time() - start))
         problems += found
     write_rows(settings.run_dir / "problems.csv", COLUMNS, (problem.row() for problem in problems))
     Console().print(Table.of("drawn problems", sizes).write(settings.run_dir / "sizes", "csv", "markdown"))
     logger.info("%s", settings.run_dir / "problems.csv")
 
 
-def _sizes(domain: str, split: str, found: Sequence[SampledProblem], seconds: float) -> dict[str, Any]:
+def _make_row(domain: str, split: str, found: Sequence[SampledProblem], seconds: float) -> dict[str, Any]:
     """How large the problems of a domain and split are; those that were tried end with the last that was kept."""
     states = [one.states for one in found if one.states is not None]
     distances = [one.distance for one in found if one.distance is not None]
@@ -81,15 +81,15 @@ def _sizes(domain: str, split: str, found: Sequence[SampledProblem], seconds: fl
         "split": split,
         "a second": len(found) / seconds,
         "attempts": str(int(found[-1].instance.removeprefix(f"{split}_")) + 1),
-        "actions": _range([len(one.task.actions) for one in found]),
-        "worlds": _range([len(one.task.initial.valuations) for one in found]),
-        "e-states": _range(states),
+        "actions": _format_range([len(one.task.actions) for one in found]),
+        "worlds": _format_range([len(one.task.initial.valuations) for one in found]),
+        "e-states": _format_range(states),
         "median": f"{median(states):g}" if states else "",
-        "shortest": _range(distances),
+        "shortest": _format_range(distances),
     }
 
 
-def _range(values: Sequence[int]) -> str:
+def _format_range(values: Sequence[int]) -> str:
     if not values:
         return ""
     least, most = min(values), max(values)

@@ -81,12 +81,12 @@ def train(settings: Train) -> None:
         EpigymError: when a problem or a setting is wrong, or training ends before it is validated.
     """
     if isinstance(settings.model, LinearOptions):
-        _linear(settings, settings.model)
+        _train_linear(settings, settings.model)
     else:
-        _network(settings)
+        _train_network(settings)
 
 
-def _linear(settings: Train, options: LinearOptions) -> None:
+def _train_linear(settings: Train, options: LinearOptions) -> None:
     """Draw, exhaust, fit candidates, choose one by search, and write it."""
     domains = _choose_domains(settings)
 
@@ -124,21 +124,21 @@ def _choose_domains(settings: Train) -> list[str]:
     return domains
 
 
-def _network(settings: Train) -> None:
+def _train_network(settings: Train) -> None:
     """Train a network, show how well it does, and how to search with it."""
     domains = [] if settings.problem else _choose_domains(settings)
 
     from rich.console import Console
 
     from learn.training.example import find_solved, write_samples
-    from learn.training.fitting import metrics_table, train_best
+    from learn.training.fitting import make_metrics_table, train_best
     from learn.training.sources import Source
 
     source = Source(settings, domains, settings.problem, settings.reading)
     metrics = train_best(settings, source)
     if not metrics:
         return
-    Console().print(metrics_table(metrics))
+    Console().print(make_metrics_table(metrics))
     run_dir = settings.run_dir
     logger.info("checkpoint, metrics and pictures: %s", run_dir)
     checkpoint = run_dir / CHECKPOINTS / "best.ckpt"

@@ -9,9 +9,9 @@ from typing import Any
 
 from epigym.io.tables import Table
 from epigym.space.search_problem import SearchProblem, Source
-from learn.data.dataset import DataSet, cached
+from learn.data.dataset import DataSet, load_or_make
 from learn.data.explorers import ExplorerSettings
-from learn.data.progress import visits
+from learn.data.progress import show_visits
 
 _LISTED = 12  # data sets, each of which is shown
 
@@ -36,12 +36,12 @@ def collect(
     sets = []
     for problem in map(SearchProblem.of, sources):
         description = f"exploring {problem.task.name}"
-        with visits(description, explorer.max_visited, transient=len(sources) > _LISTED) as on_visit:
-            sets.append(cached(problem, explorer, encoding, outputs / "rollouts", on_visit))
+        with show_visits(description, explorer.max_visited, transient=len(sources) > _LISTED) as on_visit:
+            sets.append(load_or_make(problem, explorer, encoding, outputs / "rollouts", on_visit))
     return sets
 
 
-def summary(sets: Sequence[DataSet]) -> Table:
+def summarize(sets: Sequence[DataSet]) -> Table:
     """What the data sets hold: a line for each, or for each domain when they are many."""
     groups: dict[str, list[DataSet]] = defaultdict(list)
     for data in sets:

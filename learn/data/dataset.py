@@ -21,7 +21,7 @@ from epigym.io.checksummed import read_checksummed, write_checksummed
 from epigym.io.files import replacing
 from epigym.space.search_problem import SearchProblem, Source
 from learn.data.explorers import Exploration, ExplorerSettings, OnVisit, explore, keep, require_goal, resolve
-from learn.data.fingerprint import fingerprint, task_fingerprint
+from learn.data.fingerprint import fingerprint, fingerprint_task
 from learn.data.rows import Encoded, encode, pack, unpack
 
 logger = logging.getLogger(__name__)
@@ -108,7 +108,7 @@ def make_samples(exploration: Exploration, settings: ExplorerSettings, encoding:
     )
 
 
-def cached(
+def load_or_make(
     source: Source,
     settings: ExplorerSettings,
     encoding: Mapping[str, Any],
@@ -133,14 +133,14 @@ def cached(
     problem = SearchProblem.of(source)
     task, settings = resolve(problem, settings)
     key = fingerprint(
-        task=task_fingerprint(task),
+        task=fingerprint_task(task),
         explorer=asdict(settings),
         encoding=dict(encoding),
         labelling=LABELLING_VERSION,
         format=FORMAT_VERSION,
     )
     folder = root / key
-    if (stored := _stored(folder)) is not None:
+    if (stored := _load_stored(folder)) is not None:
         return stored
     start = time.perf_counter()
     exploration = explore(problem, settings, on_visit)
@@ -158,7 +158,7 @@ def cached(
     return load(folder)
 
 
-def _stored(folder: Path) -> DataSet | None:
+def _load_stored(folder: Path) -> DataSet | None:
     """The data set of a folder; None where there is none, or one that was damaged and has been set aside."""
     if not folder.exists():
         return None

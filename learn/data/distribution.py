@@ -73,7 +73,7 @@ class SampledProblem:
             "instance": self.instance,
             "seed": self.seed,
             "parameters": json.dumps(self.parameters),
-            **dict(zip(_COUNTS, _counts(self.task), strict=True)),
+            **dict(zip(_COUNTS, _count_sizes(self.task), strict=True)),
             **{name: "" if value is None else value for name, value in blank.items()},
         }
 
@@ -121,12 +121,12 @@ def sample_problems(
     for number in count():
         if number - last > _PATIENCE:
             raise EpigymError(f"{domain}: none of {_PATIENCE} problems drawn for {split} fits; change its ranges")
-        parameters = _parameters(domain, split, Random(f"{seed} {split} {number // goals}"))
+        parameters = _sample_parameters(domain, split, Random(f"{seed} {split} {number // goals}"))
         near, texts = explored(json.dumps(parameters))
         if split == "train" and not (near.complete or partially_explored):
             continue
         own = number % goals == 0
-        found = _drawn(near, texts, parameters, domain, split, seed, number, None if own else most[split])
+        found = _sample_problem(near, texts, parameters, domain, split, seed, number, None if own else most[split])
         if found is None or (mark := signature(found.task)) in known or _is_test(found, mark):
             continue
         known.add(mark)
@@ -145,14 +145,14 @@ def check_domains(names: Iterable[str]) -> None:
             raise UsageError(unknown("domain", name, domains.DOMAINS))
 
 
-def _parameters(domain: str, split: str, random: Random) -> dict[str, Any]:
+def _sample_parameters(domain: str, split: str, random: Random) -> dict[str, Any]:
     try:
         return domains.DOMAINS[domain].sample(split, random)
     except domains.DomainError as error:
         raise UsageError(str(error)) from None
 
 
-def _drawn(
+def _sample_problem(
     near: ExploredTask,
     texts: list[str],
     parameters: dict[str, Any],
@@ -238,7 +238,7 @@ def _explore(domain: str, split: str, parameters: str) -> tuple[ExploredTask, li
         space, depth, complete = found.space, found.depth, found.complete
     else:
         space = StateSpace(task)
-        depth, complete = _nearest(space)
+        depth, complete = _explore_near(space)
     texts, formulas = vocabulary(domain, **chosen)
     return ExploredTask(task, space, depth, complete, formulas, sample_walk if complete else walk_narrowly), texts
 
@@ -248,7 +248,7 @@ def walk_narrowly(space: StateSpace, rng: np.random.Generator, *, steps: int) ->
     return sample_narrow_walk(space, rng, steps=steps, max_worlds=_MOST_WORLDS)
 
 
-def _nearest(space: StateSpace) -> tuple[NDArray[np.int32], bool]:
+def _explore_near(space: StateSpace) -> tuple[NDArray[np.int32], bool]:
     """The depths of the e-states nearer than `MIN_DISTANCE`, int32[n], and whether these are all e-states."""
     layers = [len(space)]  # e-states are numbered as they are met, layer by layer
     while layers[-1] and len(layers) < MIN_DISTANCE:
@@ -259,26 +259,26 @@ def _nearest(space: StateSpace) -> tuple[NDArray[np.int32], bool]:
 
 def _is_test(drawn: SampledProblem, mark: str) -> bool:
     """Whether a drawn problem is a test problem of its domain, up to names; what was frozen is drawn again as it is."""
-    names = _tests(drawn.domain).get(_counts(drawn.task), ())
-    return any(name != drawn.instance and _signature(drawn.domain, name) == mark for name in names)
+    names = _list_tests(drawn.domain).get(_count_sizes(drawn.task), ())
+    return any(name != drawn.instance and _load_signature(drawn.domain, name) == mark for name in names)
 
 
 @cache
-def _tests(domain: str) -> dict[tuple[int, ...], list[str]]:
+def _list_tests(domain: str) -> dict[tuple[int, ...], list[str]]:
     """The test problems and instances of suites of a domain by their size."""
     known = domains.DOMAINS[domain]
     found: dict[tuple[int, ...], list[str]] = {}
     for name in known.instances:
         if name not in known.train:
-            counts = load_sizes().get(f"{domain}/{name}") or _counts(domain_problem(f"{domain}/{name}"))
+            counts = load_sizes().get(f"{domain}/{name}") or _count_sizes(domain_problem(f"{domain}/{name}"))
             found.setdefault(counts, []).append(name)
     return found
 
 
 @cache
-def _signature(domain: str, instance: str) -> str:
+def _load_signature(domain: str, instance: str) -> str:
     return signature(domain_problem(f"{domain}/{instance}"))
 
 
-def _counts(task: Task) -> tuple[int, ...]:
+def _count_sizes(task: Task) -> tuple[int, ...]:
     return len(task.fluents), len(task.agents), len(task.actions), len(task.goal)

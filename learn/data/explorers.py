@@ -27,8 +27,8 @@ from epigym.space.search_problem import SearchProblem, Source
 from epigym.space.space import StateSpace, Transitions
 from epigym.space.traversal import breadth_first
 from epigym.task.task import Task
-from learn.data.fingerprint import task_fingerprint
-from learn.data.labels import UNREACHABLE, goal_distances
+from learn.data.fingerprint import fingerprint_task
+from learn.data.labels import UNREACHABLE, compute_goal_distances
 
 EXPLORERS = ("auto", "dfs", "exhaustive")
 _THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -112,7 +112,7 @@ class Exploration:
         """Label the states; successors that were generated but not visited count as part of the graph."""
         met = np.arange(len(self.space), dtype=np.int32)
         is_goal = self.space.query(self.task.goal)(met).all(axis=1)
-        distances = goal_distances(len(met), self.source, self.target, np.flatnonzero(is_goal))
+        distances = compute_goal_distances(len(met), self.source, self.target, np.flatnonzero(is_goal))
         object.__setattr__(self, "distance", distances[self.states])
 
     @property
@@ -191,11 +191,11 @@ def explore(source: Source, settings: ExplorerSettings, on_visit: OnVisit = lamb
     """
     task, settings = resolve(source, settings)
     if settings.name == "dfs":
-        return _depth_first(task, settings, on_visit)
-    exploration = _exhaustive(task, settings, on_visit)
+        return _explore_depth_first(task, settings, on_visit)
+    exploration = _explore_exhaustively(task, settings, on_visit)
     if settings.name == "exhaustive" or exploration.complete:
         return exploration
-    return _depth_first(task, settings, on_visit)
+    return _explore_depth_first(task, settings, on_visit)
 
 
 def keep(exploration: Exploration, settings: ExplorerSettings) -> NDArray[np.int64]:
@@ -227,7 +227,7 @@ def is_sparse(action_count: int, max_depth: int, max_visited: int) -> bool:
     return (max_depth + 1) * math.log(action_count) - math.log(action_count - 1) > math.log(3 * max_visited)
 
 
-def discard_probability(
+def compute_discard_probability(
     settings: ExplorerSettings, *, depth: int, visited: int, expanded: int, goal_found: bool
 ) -> float:
     """The probability that a sparse `dfs` discards an e-state instead of expanding it.
@@ -248,10 +248,10 @@ def discard_probability(
     )
 
 
-def _exhaustive(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> Exploration:
+def _explore_exhaustively(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> Exploration:
     """What breadth-first search finds, or found under another goal."""
     without_goal = replace(task, goal=())
-    key = f"{task_fingerprint(without_goal)} {settings.consistent_beliefs}"
+    key = f"{fingerprint_task(without_goal)} {settings.consistent_beliefs}"
     key_of_part = f"{key} {settings.max_visited}"
     known = _explored.get(key)
     if known is None or len(known.states) > settings.max_visited:
@@ -259,7 +259,7 @@ def _exhaustive(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> Ex
     if known is not None:
         on_visit(len(known.states))
         return replace(known, task=task)
-    exploration = _breadth_first(
+    exploration = _explore_breadth_first(
         task, StateSpace(without_goal, consistent_beliefs=settings.consistent_beliefs), settings.max_visited, on_visit
     )
     if exploration.complete or settings.name == "exhaustive":
@@ -267,7 +267,7 @@ def _exhaustive(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> Ex
     return exploration
 
 
-def _breadth_first(task: Task, space: StateSpace, max_visited: int, on_visit: OnVisit) -> Exploration:
+def _explore_breadth_first(task: Task, space: StateSpace, max_visited: int, on_visit: OnVisit) -> Exploration:
     """In a fresh space ids count up in the order of discovery."""
     recorded: list[Transitions] = []
     depths = [np.zeros(1, dtype=np.int32)]
@@ -298,7 +298,7 @@ def _breadth_first(task: Task, space: StateSpace, max_visited: int, on_visit: On
     )
 
 
-def _depth_first(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> Exploration:
+def _explore_depth_first(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> Exploration:
     space = StateSpace(task, consistent_beliefs=settings.consistent_beliefs)
     generator = np.random.default_rng(settings.seed)
     sparse = is_sparse(len(task.actions), settings.max_depth, settings.max_visited)
@@ -316,7 +316,7 @@ def _depth_first(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> E
         if depth == settings.max_depth:
             complete = False
             continue
-        if sparse and generator.random() < discard_probability(
+        if sparse and generator.random() < compute_discard_probability(
             settings, depth=depth, visited=len(entered), expanded=expanded, goal_found=goal_found
         ):
             complete, goal_found, expanded = False, False, 0

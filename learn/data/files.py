@@ -110,7 +110,9 @@ class GoalLanguage:
     @classmethod
     def of(cls, tasks: Sequence[Task]) -> GoalLanguage:
         """The language of the goals of these problems."""
-        symbols = (symbol for task in tasks for name, symbol in _symbols(task).items() if name in _believed(task.goal))
+        symbols = (
+            symbol for task in tasks for name, symbol in _symbols(task).items() if name in _find_believed(task.goal)
+        )
         return cls(frozenset(symbols), max(goal.depth for task in tasks for goal in task.goal))
 
     def vocabulary(self, task: Task) -> tuple[Formula, ...]:
@@ -156,7 +158,7 @@ def _symbols(task: Task) -> dict[str, str]:
     return dict(zip(task.fluents, (lifted.symbol for lifted in task.structure.fluents), strict=True))
 
 
-def _believed(goal: Sequence[Formula]) -> set[str]:
+def _find_believed(goal: Sequence[Formula]) -> set[str]:
     """The fluents that a goal has beliefs about."""
     modalities = (part for one in goal for part in one.subformulas() if Op.BELIEVES <= part.op <= Op.COMMON)
     return {name for modality in modalities for name in modality.fluents()}
@@ -209,7 +211,7 @@ class _Sampler:
     def _explore(self, task: Task, part: Part) -> ExploredTask:
         most = self.max_states if part == "train" else _MOST_NEAR
         found = explore(task, ExplorerSettings("exhaustive", max_visited=most))
-        walk = sample_walk if found.complete else partial(_walk_in_sight, found) if part == "train" else walk_narrowly
+        walk = sample_walk if found.complete else partial(_walk_nearby, found) if part == "train" else walk_narrowly
         return ExploredTask(task, found.space, found.depth, found.complete, self.language.vocabulary(task), walk)
 
     def _fits(self, near: ExploredTask, task: Task, part: Part, least: int) -> bool:
@@ -226,7 +228,7 @@ class _Sampler:
         return True
 
 
-def _walk_in_sight(
+def _walk_nearby(
     exploration: Exploration, space: StateSpace, rng: np.random.Generator, *, steps: int
 ) -> tuple[list[int], list[int]]:
     """A shortest walk to a random e-state before the last explored layer; called like `sample_walk` besides."""

@@ -14,7 +14,7 @@ def fingerprint(**parts: Any) -> str:
     return digest(parts)[:32]
 
 
-def task_fingerprint(task: Task) -> str:
+def fingerprint_task(task: Task) -> str:
     """The fingerprint of everything that a task means; its name does not count."""
     table: dict[Formula, int] = {}
     rows: list[Any] = []

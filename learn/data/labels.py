@@ -12,7 +12,7 @@ UNREACHABLE = -1
 _DEAD_END = 10  # actions by which an e-state without a way to a goal is farther than the farthest of its problem
 
 
-def goal_distances(count: int, source: ArrayLike, target: ArrayLike, goals: ArrayLike) -> NDArray[np.int32]:
+def compute_goal_distances(count: int, source: ArrayLike, target: ArrayLike, goals: ArrayLike) -> NDArray[np.int32]:
     """Distances to the nearest goal, by one multi-source backward breadth-first pass.
 
     Unlike labels assigned while backtracking (paper, section 3.3) they do not depend on the visiting order.
@@ -40,6 +40,6 @@ def goal_distances(count: int, source: ArrayLike, target: ArrayLike, goals: Arra
     return distances
 
 
-def target_of(distance: NDArray[np.int32]) -> NDArray[np.float64]:
+def make_targets(distance: NDArray[np.int32]) -> NDArray[np.float64]:
     """float64[k]: what a regression learns of the distances of a problem's e-states, int32[k]."""
     return np.where(distance == UNREACHABLE, distance.max() + _DEAD_END, distance).astype(np.float64)

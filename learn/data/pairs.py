@@ -65,16 +65,18 @@ def make_pairs(
         partially_explored: whether the problem may have more, if its nearest goal is among these.
     """
     rng = np.random.default_rng(seed)
-    explored = _explored(task, expansions, max_states, rng, partially_explored=partially_explored)
+    explored = _explore_nearest(task, expansions, max_states, rng, partially_explored=partially_explored)
     if explored is None:
         return None
     exploration, distance, chosen = explored
     whole = exploration.space
-    found = _joined(_compared(state, np.unique(whole.expand([state]).target), distance, rng) for state in chosen)
+    found = _join(
+        _compare_successors(state, np.unique(whole.expand([state]).target), distance, rng) for state in chosen
+    )
     if found is None:
         return None
     numbers, better, worse, weight = found
-    space, ids = _walked_to(exploration, numbers)
+    space, ids = _walk_to(exploration, numbers)
     return Pairs(space, ids, distance[numbers], better, worse, weight)
 
 
@@ -92,7 +94,7 @@ def make_rollout(source: Source, settings: ExplorerSettings, on_visit: OnVisit =
     exploration = explore(source, settings, on_visit)
     kept = keep(exploration, settings)
     require_goal(exploration, kept)
-    space, ids = _walked_to(exploration, kept)
+    space, ids = _walk_to(exploration, kept)
     nothing = np.empty(0, dtype=np.int64)
     return Pairs(space, ids, exploration.distance[kept], nothing, nothing, nothing.astype(np.float64))
 
@@ -112,17 +114,17 @@ def make_plan_pairs(space: StateSpace, states: Sequence[int], *, seed: int) -> P
     compared: list[list[tuple[int, int]]] = []
     for left, (state, after) in zip(range(len(states) - 1, 0, -1), pairwise(states), strict=True):
         others = np.setdiff1d(space.expand([state]).target, [state, after])
-        compared.append([*_crossed([after], others, rng), (after, state)])
+        compared.append([*_combine([after], others, rng), (after, state)])
         distance = dict.fromkeys(others.tolist(), left) | distance
     distance |= {state: len(states) - 1 - number for number, state in enumerate(states)}
-    found = _joined(compared)
+    found = _join(compared)
     assert found is not None
     numbers, better, worse, weight = found
     labels = np.array([distance[number] for number in numbers.tolist()], dtype=np.int32)
     return Pairs(space, numbers.astype(np.int32), labels, better, worse, weight)
 
 
-def _explored(
+def _explore_nearest(
     task: Task, expansions: int, max_states: int, rng: np.random.Generator, *, partially_explored: bool
 ) -> tuple[Exploration, NDArray[np.int32], list[int]] | None:
     """The e-states of a problem, their distances, and those to expand; None when there are too many."""
@@ -137,10 +139,10 @@ def _explored(
         distance = np.where(exact == UNREACHABLE, least, exact)
     order = np.argsort(exploration.source, kind="stable")
     ptr = ragged.pointers(np.bincount(exploration.source, minlength=len(distance)))
-    return exploration, distance, _chosen(exact, ptr, exploration.target[order], expansions, rng)
+    return exploration, distance, _choose_expansions(exact, ptr, exploration.target[order], expansions, rng)
 
 
-def _walked_to(exploration: Exploration, places: NDArray[np.integer]) -> tuple[StateSpace, NDArray[np.int32]]:
+def _walk_to(exploration: Exploration, places: NDArray[np.integer]) -> tuple[StateSpace, NDArray[np.int32]]:
     """Some visited e-states, by their places, in a space that has the goal; and their ids there, in the same order.
 
     The ways to them are walked again, which builds no other e-states.
@@ -161,7 +163,7 @@ def _walked_to(exploration: Exploration, places: NDArray[np.integer]) -> tuple[S
     return space, own[places]
 
 
-def _chosen(
+def _choose_expansions(
     distance: NDArray[np.int32], ptr: NDArray[np.int64], targets: NDArray[np.int32], most: int, rng: np.random.Generator
 ) -> list[int]:
     """E-states to expand, none of them a goal: some on shortest plans, some from every distance."""
@@ -185,21 +187,21 @@ def _chosen(
     return list(found)
 
 
-def _compared(
+def _compare_successors(
     state: int, after: NDArray[np.int32], distance: NDArray[np.int32], rng: np.random.Generator
 ) -> list[tuple[int, int]]:
     """Pairs (better, worse) of an e-state's successors, and of a best one and the e-state itself."""
     is_best = distance[after] == distance[state] - 1
     best = rng.permutation(after[is_best])[:_BEST].tolist()
-    return [*_crossed(best, after[~is_best & (after != state)], rng), (best[0], state)]
+    return [*_combine(best, after[~is_best & (after != state)], rng), (best[0], state)]
 
 
-def _crossed(better: list[int], worse: NDArray[Any], rng: np.random.Generator) -> list[tuple[int, int]]:
+def _combine(better: list[int], worse: NDArray[Any], rng: np.random.Generator) -> list[tuple[int, int]]:
     """Each of some numbers with some of others that are worse."""
     return [(one, other) for one in better for other in rng.permutation(worse)[:_MOST_WORSE].tolist()]
 
 
-def _joined(
+def _join(
     expansions: Iterable[list[tuple[int, int]]],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]] | None:
     """The numbers in the pairs of expansions, the pairs as positions in these, and their weights; None without pairs.

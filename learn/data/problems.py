@@ -11,7 +11,7 @@ from epigym.names import unknown
 from epigym.problem import find_problems
 
 
-def named(split: Literal["train", "test"], domains: Sequence[str], problems: Sequence[str]) -> list[str]:
+def list_problems(split: Literal["train", "test"], domains: Sequence[str], problems: Sequence[str]) -> list[str]:
     """The training or test instances of some domains, and further problems.
 
     Args:

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 
 @contextmanager
-def visits(description: str, limit: int, *, transient: bool = False) -> Iterator[Callable[[int], None]]:
+def show_visits(description: str, limit: int, *, transient: bool = False) -> Iterator[Callable[[int], None]]:
     """A bar for an exploration, which stays unless transient; yields a function of the number of e-states visited."""
     columns = (
         TextColumn("{task.description}"),

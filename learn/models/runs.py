@@ -42,7 +42,7 @@ class FinishedRun(NamedTuple):
     is_good: bool
 
 
-def finished_runs(outputs: str | os.PathLike[str] = "outputs") -> list[FinishedRun]:
+def list_finished_runs(outputs: str | os.PathLike[str] = "outputs") -> list[FinishedRun]:
     """The finished runs whose checkpoints are there, the newest last; a damaged record is skipped with a warning.
 
     Args:
@@ -74,7 +74,7 @@ def read_records(folder: Path, make: Callable[[Path, Mapping[str, Any]], R]) -> 
     return found
 
 
-def newest(domain: str, outputs: str | os.PathLike[str] = "outputs") -> Path:
+def find_newest_checkpoint(domain: str, outputs: str | os.PathLike[str] = "outputs") -> Path:
     """The checkpoint of the newest good run on `domain`, see `FinishedRun`.
 
     Args:
@@ -84,7 +84,7 @@ def newest(domain: str, outputs: str | os.PathLike[str] = "outputs") -> Path:
     Raises:
         MissingCheckpointError: when there is none.
     """
-    runs = [run for run in finished_runs(outputs) if domain in run.domains]
+    runs = [run for run in list_finished_runs(outputs) if domain in run.domains]
     good = [run.checkpoint for run in runs if run.is_good]
     if good:
         return good[-1]
@@ -95,7 +95,7 @@ def newest(domain: str, outputs: str | os.PathLike[str] = "outputs") -> Path:
     raise MissingCheckpointError(f"{Path(outputs, 'train')}: {reason}: {remedy}")
 
 
-def chosen(path: str | None, domain: str) -> str:
+def find_checkpoint(path: str | None, domain: str) -> str:
     """The file of the network for a task.
 
     Args:
@@ -106,7 +106,7 @@ def chosen(path: str | None, domain: str) -> str:
         MissingCheckpointError: when there is no such file, or no run to take.
     """
     if path is None:
-        return os.fspath(newest(domain))
+        return os.fspath(find_newest_checkpoint(domain))
     file = path.replace("{domain}", domain)
     if not Path(file).is_file():
         raise MissingCheckpointError(f"there is no checkpoint {file}: train one with `python -m learn.train domain=…`")

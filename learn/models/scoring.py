@@ -65,7 +65,7 @@ class CorrectingScorer(ABC):
 
     def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
         """float64[k]: the value of each of `ids` (int32[k]): the base heuristic with its correction."""
-        parts = map(self._correct, chunks(self._space, ids, self.chunk))
+        parts = map(self._correct, split_into_chunks(self._space, ids, self.chunk))
         return self._base.correct(ids, np.concatenate([np.empty(0), *parts]))
 
     @abstractmethod
@@ -73,7 +73,7 @@ class CorrectingScorer(ABC):
         """float[k]: the corrections of one chunk, int32[k]."""
 
 
-def chunks(space: StateSpace, ids: NDArray[np.integer], size: int) -> Iterator[NDArray[np.integer]]:
+def split_into_chunks(space: StateSpace, ids: NDArray[np.integer], size: int) -> Iterator[NDArray[np.integer]]:
     """E-states, int32[k], at most `size` at a time, fewer where they have many worlds."""
     most = int(space.world_counts(ids).max(initial=1))
     size = max(1, min(size, _CHUNK_WORLDS // most))

@@ -48,7 +48,7 @@ def write_minari(task: Task, samples: Samples, encoding: Mapping[str, Any], root
     Raises:
         EpigymError: when the initial e-state is a goal, or samples on the way to all goals were left out.
     """
-    paths = list(_paths(samples))
+    paths = list(_list_paths(samples))
     if not paths:
         raise EpigymError(f"the samples of {task.name} have no way from the start to a goal: raise explorer.max_kept")
     chosen = np.random.default_rng(seed).permutation(len(paths))[:most]
@@ -80,7 +80,7 @@ def write_minari(task: Task, samples: Samples, encoding: Mapping[str, Any], root
     return name
 
 
-def _paths(samples: Samples) -> Iterator[list[int]]:
+def _list_paths(samples: Samples) -> Iterator[list[int]]:
     """The actions to each first goal, and to each e-state from which the explorer did not go on, if none is before."""
     columns = (samples.state, samples.predecessor, samples.action, samples.is_goal)
     rows = list(zip(*(column.tolist() for column in columns), strict=True))

@@ -14,17 +14,17 @@ from gymnasium.vector import AutoresetMode
 from epigym.envs.vector import EpistemicVectorEnv
 from epigym.io.files import replacing, write_rows
 from epigym.task.formula import and_
-from learn.reinforcement.goals import GoalsEnv, play, shortest, split_goals
+from learn.reinforcement.goals import GoalsEnv, measure_shortest_plans, play, split_goals
 from learn.reinforcement.graph_ppo import Hyperparameters, train
 from learn.training.report.pictures import draw_reached
-from learn.training.seeds import over_seeds
+from learn.training.seeds import average_over_seeds
 
 logger = logging.getLogger(__name__)
 
 COLUMNS = ("seed", "steps", "return", "entropy", "policy_loss", "value_loss", "reached", "optimal")
 
 
-def experiment(
+def run_experiment(
     env: GoalsEnv,
     choices: Hyperparameters,
     folder: Path,
@@ -65,7 +65,7 @@ def experiment(
     for seed in seeds:
         learned, others = split_goals(env, goals, held_out, larger_goals, seed)
         env.goals = learned
-        best = shortest(env.space, others)
+        best = measure_shortest_plans(env.space, others)
         vector = EpistemicVectorEnv(env, envs, max_episode_steps, AutoresetMode.SAME_STEP)
         updates = math.ceil(steps / (choices.rollout * envs))
         for number, (policy, row) in enumerate(train(vector, choices, steps=steps, seed=seed), start=1):
@@ -95,9 +95,9 @@ def experiment(
     return final
 
 
-def summary(reached: Sequence[float]) -> str:
+def summarize(reached: Sequence[float]) -> str:
     """What was reached in the mean over seeds, with the 95 % interval of Student's t where there are several."""
-    mean, half = over_seeds([100 * value for value in reached])
+    mean, half = average_over_seeds([100 * value for value in reached])
     if len(reached) == 1:
         return f"{mean:.1f} % of the optimal return on goals held out, one seed"
     return f"{mean:.1f} ± {half:.1f} % of the optimal return on goals held out, {len(reached)} seeds"

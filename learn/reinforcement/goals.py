@@ -63,7 +63,7 @@ def sample_goals(env: DomainEnv, count: int, seed: int, size: int | None = None)
     for _ in range(_DRAWS * count):
         goal, plan = env.sample_goal(rng, size)
         if goal not in found:
-            found[goal] = SampledGoal(goal, _way(env.space, plan))
+            found[goal] = SampledGoal(goal, _follow(env.space, plan))
         if len(found) == count:
             drawn = list(found.values())  # those that came last are rare
             return [drawn[index] for index in rng.permutation(count)]
@@ -94,7 +94,7 @@ def split_goals(
     return [draw for goal, draw in learned.items() if goal not in others], others
 
 
-def _way(space: StateSpace, plan: Sequence[int]) -> tuple[int, ...]:
+def _follow(space: StateSpace, plan: Sequence[int]) -> tuple[int, ...]:
     """The e-states in which the actions of a plan are applied."""
     states = [space.initial]
     for action in plan[:-1]:
@@ -102,7 +102,7 @@ def _way(space: StateSpace, plan: Sequence[int]) -> tuple[int, ...]:
     return tuple(states)
 
 
-def shortest(space: StateSpace, goals: Sequence[Goal]) -> NDArray[np.int64]:
+def measure_shortest_plans(space: StateSpace, goals: Sequence[Goal]) -> NDArray[np.int64]:
     """int64[g]: the length of a shortest plan for each goal, by breadth-first search; 0 where it holds at the start.
 
     Raises:

@@ -67,17 +67,17 @@ class GraphPolicy(nn.Module):
 
     def __init__(self, n_actions: int, n_agents: int, *, width: int = 64, size: int = 64, layers: int = 3) -> None:
         super().__init__()
-        self.identifiers = _two_layers(width, size, size)
+        self.identifiers = _make_two_layers(width, size, size)
         nn.init.normal_(cast(nn.Linear, self.identifiers[0]).weight)  # goals may differ in one bit
         self.node_types = nn.Embedding(_KINDS, size)
         self.rounds = nn.ModuleList(_Round(GOAL_EDGE + 1 + n_agents, size) for _ in range(layers))
-        self.logits = _two_layers(_KINDS * size, 2 * size, n_actions)
-        self.value = _two_layers(_KINDS * size, 2 * size, 1)
+        self.logits = _make_two_layers(_KINDS * size, 2 * size, n_actions)
+        self.value = _make_two_layers(_KINDS * size, 2 * size, 1)
 
     def forward(self, graphs: Any) -> tuple[Tensor, Tensor]:
         """The logits float32[k, n_actions] and values float32[k] of k graphs, as `epigym.to_pyg` gives them."""
         starts, ends = graphs.edge_index
-        kinds = graphs.node_type.masked_fill(formulas := _formulas(graphs), _FORMULA)
+        kinds = graphs.node_type.masked_fill(formulas := _find_formulas(graphs), _FORMULA)
         x = self.identifiers(graphs.x.masked_fill(formulas[:, None], 0)) + self.node_types(kinds)
         groups, count = graphs.batch * _KINDS + kinds, graphs.num_graphs
 
@@ -93,7 +93,7 @@ class GraphPolicy(nn.Module):
         """int64[k]: the most probable allowed actions; masks are bool[k, n_actions]."""
         with torch.no_grad():
             logits, _ = self(to_pyg(graphs))
-        return cast(NDArray[np.int64], masked(logits, torch.from_numpy(masks)).logits.argmax(dim=1).numpy())
+        return cast(NDArray[np.int64], make_distribution(logits, torch.from_numpy(masks)).logits.argmax(dim=1).numpy())
 
 
 class _Round(nn.Module):
@@ -136,7 +136,7 @@ class Rollout(NamedTuple):
     returns: list[float]
 
 
-def masked(logits: Tensor, masks: Tensor) -> Any:
+def make_distribution(logits: Tensor, masks: Tensor) -> Any:
     """The `Categorical` over allowed actions; over all of them where none is allowed, where none changes anything.
 
     Args:
@@ -147,7 +147,9 @@ def masked(logits: Tensor, masks: Tensor) -> Any:
     return Categorical(logits=logits.masked_fill(~possible, torch.finfo(logits.dtype).min))
 
 
-def advantages(rewards: Floats, values: Floats, ended: NDArray[np.bool_], *, gamma: float, trace: float) -> Floats:
+def estimate_advantages(
+    rewards: Floats, values: Floats, ended: NDArray[np.bool_], *, gamma: float, trace: float
+) -> Floats:
     """Generalised advantage estimation.
 
     Args:
@@ -235,7 +237,7 @@ class _Player:
             graphs, masks = self.graphs, torch.from_numpy(self.infos["action_mask"].astype(np.bool_))
             with torch.no_grad():
                 logits, values = self.policy(to_pyg(graphs))
-                distribution = masked(logits, masks)
+                distribution = make_distribution(logits, masks)
                 actions = distribution.sample()
             self.graphs, rewards, terminated, truncated, self.infos = self.envs.step(actions.numpy())
             ended = terminated | truncated
@@ -246,7 +248,7 @@ class _Player:
             if (cut := truncated & ~terminated).any():  # what would have followed counts all the same
                 scaled[cut] += choices.gamma * self._values(join([as_batch(g) for g in self.infos["final_obs"][cut]]))
             steps.append(_Step(graphs, masks, actions, distribution.log_prob(actions), values, scaled, ended))
-        gains = advantages(
+        gains = estimate_advantages(
             np.stack([step.rewards for step in steps]),
             np.stack([*(step.values.numpy() for step in steps), self._values(self.graphs)]),
             np.stack([step.ended for step in steps]),
@@ -277,7 +279,7 @@ def _improve(
     for _ in range(choices.epochs):
         for some in torch.randperm(len(rollout.actions)).chunk(choices.minibatches):
             logits, values = policy(to_pyg(rollout.graphs.take(some.numpy())))
-            distribution = masked(logits, rollout.masks[some])
+            distribution = make_distribution(logits, rollout.masks[some])
             gains = rollout.advantages[some]
             gains = (gains - gains.mean()) / (gains.std(correction=0) + 1e-8)
             ratio = (distribution.log_prob(rollout.actions[some]) - rollout.log_probs[some]).exp()
@@ -294,7 +296,7 @@ def _improve(
     return dict(zip(("entropy", "policy_loss", "value_loss"), np.mean(seen, axis=0).tolist(), strict=True))
 
 
-def _formulas(graphs: Any) -> Tensor:
+def _find_formulas(graphs: Any) -> Tensor:
     """bool[N]: the nodes of formulas. Agents point at formulas; at nodes where nothing goes on, only formulas do."""
     starts, ends = graphs.edge_index[:, graphs.edge_type == GOAL_EDGE]
     goes_on = torch.zeros(len(graphs.x), dtype=torch.bool)
@@ -304,5 +306,5 @@ def _formulas(graphs: Any) -> Tensor:
     return cast(Tensor, found & (graphs.node_type == NODE_TYPES.index("goal")))
 
 
-def _two_layers(inputs: int, size: int, outputs: int) -> nn.Sequential:
+def _make_two_layers(inputs: int, size: int, outputs: int) -> nn.Sequential:
     return nn.Sequential(nn.Linear(inputs, size), nn.ReLU(), nn.Linear(size, outputs))

@@ -17,11 +17,11 @@ from torch.utils.data import DataLoader, Dataset, DistributedSampler
 from epigym.encoding.encoder import Encoding, make_encoder
 from epigym.encoding.pyg import to_pyg
 from epigym.errors import EpigymError
-from learn.data.labels import target_of
+from learn.data.labels import make_targets
 from learn.data.pairs import Pairs
 from learn.models.base import Base, BaseHeuristic
 from learn.models.gine.shared import share
-from learn.models.scoring import chunks
+from learn.models.scoring import split_into_chunks
 from learn.training.validation import Problems
 
 logger = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ class LabelledStates:
 
     def __init__(self, problems: Sequence[Pairs], encoding: Encoding, base: Base, *, shared: bool) -> None:
         self.problems = problems
-        self.distance = [target_of(pairs.distance) for pairs in problems]
+        self.distance = [make_targets(pairs.distance) for pairs in problems]
         self._encoders = [make_encoder(pairs.space, encoding) for pairs in problems]
         self._bases = [BaseHeuristic(pairs.space, base)(pairs.ids) for pairs in problems]
         self._shared = shared
@@ -78,7 +78,7 @@ class LabelledStates:
         """Meet all e-states in one order: sums run over worlds by number, whichever batches training begins with."""
         encoder: Any
         for encoder, pairs in zip(self._encoders, self.problems, strict=True):
-            for ids in chunks(pairs.space, pairs.ids, _CHUNK):
+            for ids in split_into_chunks(pairs.space, pairs.ids, _CHUNK):
                 encoder.rows(ids)
 
     def batch(self, parts: Sequence[tuple[int, NDArray[np.integer]]], *, gradients: bool = True) -> dict[str, Any]:
@@ -216,13 +216,13 @@ class TrainingData(LightningDataModule):
         size = self.trainer.world_size if self.trainer else 1
         # Batch normalisation needs two samples.
         lonely = isinstance(self.train, Samples) and ceil(len(self.train) / size) % self._items == 1
-        order = _shuffled(self.train, self.trainer, self._seed)
-        return _whole_batches(self.train, self._items, sampler=order, drop_last=lonely)
+        order = _shuffle(self.train, self.trainer, self._seed)
+        return _load_batches(self.train, self._items, sampler=order, drop_last=lonely)
 
     def val_dataloader(self) -> DataLoader[Any]:
         """Batches of samples; or int64[n], the numbers of the problems, in every process of a distributed run."""
         if isinstance(self.validation, Samples):
-            return _whole_batches(self.validation, self._items)
+            return _load_batches(self.validation, self._items)
         problems: Any = [torch.arange(len(self.problems))]
         return DataLoader(problems, batch_size=None, generator=torch.Generator())
 
@@ -238,7 +238,7 @@ def balance(distance: NDArray[np.integer], max_share: float, generator: np.rando
     Returns:
         int64[m]: the rows kept, ascending.
     """
-    classes = _classes(distance)
+    classes = _list_classes(distance)
     if len(classes) == 1:
         return np.arange(len(distance))
     limit = max(1, int(max_share * len(distance)))
@@ -261,7 +261,7 @@ def split(
     """
     validation = [
         generator.choice(rows, round(validation_share * len(rows)), replace=False)
-        for rows in _classes(distance)
+        for rows in _list_classes(distance)
         if len(rows) >= MIN_STRATUM
     ]
     held_out = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *validation]))
@@ -286,17 +286,17 @@ def split_samples(
     return Samples(states, train, gradients=True), Samples(states, validation, gradients=False)
 
 
-def _shuffled(data: Dataset[Any], trainer: Trainer | None, seed: int) -> DistributedSampler[Any]:
+def _shuffle(data: Dataset[Any], trainer: Trainer | None, seed: int) -> DistributedSampler[Any]:
     """The samples, or this process's share of them, in an order that depends on the seed and the epoch alone."""
     size, rank = (1, 0) if trainer is None else (trainer.world_size, trainer.global_rank)
     return DistributedSampler(data, num_replicas=size, rank=rank, seed=seed)
 
 
-def _whole_batches(data: Dataset[Any], batch_size: int, **options: Any) -> DataLoader[Any]:
+def _load_batches(data: Dataset[Any], batch_size: int, **options: Any) -> DataLoader[Any]:
     """Fetches the samples of a batch together, and draws from no generator that training draws from."""
     return DataLoader(data, batch_size, collate_fn=lambda batch: batch, generator=torch.Generator(), **options)
 
 
-def _classes(distance: NDArray[np.integer]) -> list[NDArray[np.int64]]:
+def _list_classes(distance: NDArray[np.integer]) -> list[NDArray[np.int64]]:
     """The rows of every distance class."""
     return [np.flatnonzero(distance == value) for value in np.unique(distance)]

@@ -36,8 +36,8 @@ from learn.training.data_module import LabelledStates, PairRuns, Samples, Traini
 from learn.training.module import GineModule
 from learn.training.options import LossValidation, PublishedOptions, RankingOptions, SearchValidation, Training
 from learn.training.report.pictures import draw_curves, draw_predictions, draw_search_curves
-from learn.training.report.report import baselines, write_record
-from learn.training.resuming import History, begin, row_of
+from learn.training.report.report import measure_baselines, write_record
+from learn.training.resuming import History, begin, find_row
 from learn.training.sources import Source
 from learn.training.trainer import BY_LOSS, BY_SEARCH, WaitingTime, describe_end, fit, make_trainer, write_settings
 from learn.training.trials import run_baseline, select
@@ -154,8 +154,8 @@ def train(settings: Training, source: Source) -> dict[str, float]:
             "earlier with trainer.check_val_every_n_epoch or trainer.val_check_interval"
         )
     epochs = int(history.rows[-1]["epoch"]) + 1
-    row = row_of(best, history)
-    metrics = row | compared | _report(best, data, history, row, run_dir)
+    row = find_row(best, history)
+    metrics = row | compared | _draw_and_measure(best, data, history, row, run_dir)
     metrics |= {"epochs": float(epochs), "train/waiting_share": waiting.share}
     stopped = describe_end(trainer, epochs, by.measure)
     record = {
@@ -176,7 +176,7 @@ def train(settings: Training, source: Source) -> dict[str, float]:
     trained = load(best)
     if type(trained.network) is GineNetwork:
         schema = frozenset[int]().union(*(one.schema for one in types))
-        write_network(as_model(trained, schema, _card(record)), run_dir / MODEL_FILE)
+        write_network(as_model(trained, schema, _make_card(record)), run_dir / MODEL_FILE)
     write_record(record, run_dir / RUN_FILE)
     logger.info("%s; kept is the checkpoint of epoch %d, step %s", stopped, row["epoch"] + 1, f"{row['step'] + 1:,.0f}")
     logger.info("%.0f s, %.0f %% of the steps waiting for data", record["seconds"], 100 * waiting.share)
@@ -193,7 +193,7 @@ def _fits(task: Task, encoding: Encoding) -> bool:
     return True
 
 
-def _card(record: Mapping[str, Any]) -> dict[str, Any]:
+def _make_card(record: Mapping[str, Any]) -> dict[str, Any]:
     """What a model says of its training."""
     names = ("domains", "data", "encoding", "objective", "base", "seed", "seconds")
     measured = {name: value for name, value in record["metrics"].items() if name.endswith(("/solved", "/expanded"))}
@@ -290,7 +290,7 @@ def _require_same(path: Path, module: GineModule) -> None:
         )
 
 
-def _report(
+def _draw_and_measure(
     best: Path, data: TrainingData, history: History, row: Mapping[str, float], run_dir: Path
 ) -> dict[str, float]:
     """Pictures of a training, and metrics of what its network is compared with."""
@@ -306,10 +306,10 @@ def _report(
     draw_predictions(predicted.numpy(), true.numpy(), f"{run_dir}/")
     draw_curves(history.rows, row, run_dir / "curves.png")
     counts = {"train/samples": float(len(data.train)), "val/samples": float(len(data.validation))}
-    return counts | baselines(data.train, data.validation)
+    return counts | measure_baselines(data.train, data.validation)
 
 
-def metrics_table(metrics: Mapping[str, float]) -> Table:
+def make_metrics_table(metrics: Mapping[str, float]) -> Table:
     """The network of the checkpoint that is kept, beside what it is compared with."""
     if "val/problems" in metrics:
         rows = [

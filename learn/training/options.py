@@ -258,7 +258,7 @@ class Training:
         return self.model
 
 
-def given(options: Any) -> dict[str, Any]:
+def collect_given(options: Any) -> dict[str, Any]:
     """The options of an instance of one of these classes that were given, by name."""
     values = {entry.name: getattr(options, entry.name) for entry in fields(options)}
     return {name: value for name, value in values.items() if value != UNSET}

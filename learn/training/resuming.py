@@ -81,7 +81,7 @@ class Continuation(Callback):
 
     def on_save_checkpoint(self, trainer: Trainer, pl_module: LightningModule, checkpoint: dict[str, Any]) -> None:
         """Add the random generators, and whether training was to stop."""
-        checkpoint[_STATE] = {"stop": trainer.should_stop, "random": _random_state()}
+        checkpoint[_STATE] = {"stop": trainer.should_stop, "random": _get_random_state()}
 
     def on_load_checkpoint(self, trainer: Trainer, pl_module: LightningModule, checkpoint: dict[str, Any]) -> None:
         """Stop where training was to stop."""
@@ -139,11 +139,11 @@ class History(Callback):
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Add the metrics of validation."""
         if not trainer.sanity_checking:
-            self._add(trainer, {"seconds": self.seconds} | _metrics(trainer, of_training=False))
+            self._add(trainer, {"seconds": self.seconds} | _collect_metrics(trainer, of_training=False))
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Add those of the epoch."""
-        self._add(trainer, _metrics(trainer, of_training=True))
+        self._add(trainer, _collect_metrics(trainer, of_training=True))
 
     def state_dict(self) -> dict[str, Any]:
         """The rows, and the seconds of training."""
@@ -163,19 +163,19 @@ class History(Callback):
             write_rows(self._path, names, self.rows)
 
 
-def row_of(checkpoint: Path, history: History) -> dict[str, float]:
+def find_row(checkpoint: Path, history: History) -> dict[str, float]:
     """The metrics of the validation after which a checkpoint was written."""
     step = read_all(checkpoint)["global_step"] - 1
     return next(row for row in history.rows if row["step"] == step)
 
 
-def _metrics(trainer: Trainer, *, of_training: bool) -> dict[str, float]:
+def _collect_metrics(trainer: Trainer, *, of_training: bool) -> dict[str, float]:
     """The newest metrics of an epoch, or those of a validation."""
     metrics = trainer.callback_metrics.items()
     return {name: float(value) for name, value in metrics if name.startswith("train/") == of_training}
 
 
-def _random_state() -> dict[str, Any]:
+def _get_random_state() -> dict[str, Any]:
     """The generators of Python, NumPy and PyTorch, as plain values and tensors."""
     numpy: Any = np.random.get_state()  # noqa: NPY002 - what a network or callback of the user's may draw from
     name, keys, *rest = numpy

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 
 
-def over_seeds(values: Sequence[float]) -> tuple[float, float]:
+def average_over_seeds(values: Sequence[float]) -> tuple[float, float]:
     """The mean, and half the width of its 95 % interval by Student's t; 0 where there is only one seed."""
     if len(values) == 1:
         return float(values[0]), 0.0

@@ -13,8 +13,8 @@ from epigym.task.task import Task
 from learn.data.distribution import check_domains, sample_problems
 from learn.data.files import sample_files
 from learn.data.pairs import Pairs, make_rollout
-from learn.data.problems import named
-from learn.data.progress import visits
+from learn.data.problems import list_problems
+from learn.data.progress import show_visits
 from learn.training.options import DistanceOptions, PublishedOptions, SampledOptions, SearchValidation, Training
 from learn.training.sampling import make_all_pairs, sample_tasks
 
@@ -49,7 +49,7 @@ class Source:
         """Of the problems that are read; empty where they are sampled from domains."""
         if self.problems or isinstance(self.settings.data, SampledOptions):
             return find_problems(self.problems)
-        return named("train", self.domains, [])
+        return list_problems("train", self.domains, [])
 
     @cached_property
     def tasks(self) -> list[Task]:
@@ -110,5 +110,5 @@ class Source:
 
     def _explore(self, task: Task) -> Pairs:
         explorer = self.settings.explorer
-        with visits(f"exploring {task.name}", explorer.max_visited, transient=True) as on_visit:
+        with show_visits(f"exploring {task.name}", explorer.max_visited, transient=True) as on_visit:
             return make_rollout(task, explorer, on_visit)

@@ -21,7 +21,7 @@ from epigym.config.targets import TARGET, make
 from epigym.errors import UsageError
 from epigym.io.files import write_text
 from learn.models.runs import CHECKPOINTS, LAST
-from learn.training.options import Training, as_yaml, given
+from learn.training.options import Training, as_yaml, collect_given
 from learn.training.resuming import ChecksummedIO, Continuation
 
 
@@ -67,13 +67,13 @@ def make_trainer(settings: Training, validation: Validation, *extra: Callback) -
         EarlyStopping(monitor=validation.monitor, patience=settings.patience, strict=False),
         TrainingProgress(validation.shown),
         Continuation(),
-        *_averaging(settings.network.averaging),
+        *_make_averaging(settings.network.averaging),
         *extra,
-        *(_made(one, Callback) for one in settings.callbacks),
+        *(_make_instance(one, Callback) for one in settings.callbacks),
     ]
     loggers = [
         TensorBoardLogger(run_dir, name="tensorboard", version="", default_hp_metric=False),
-        *(_made(one, Logger) for one in settings.loggers),
+        *(_make_instance(one, Logger) for one in settings.loggers),
     ]
     ours: dict[str, Any] = {
         "default_root_dir": run_dir,
@@ -82,7 +82,7 @@ def make_trainer(settings: Training, validation: Validation, *extra: Callback) -
         "num_sanity_val_steps": 0,
         "log_every_n_steps": 1,
     }
-    options = {**ours, **given(settings.trainer)}
+    options = {**ours, **collect_given(settings.trainer)}
     most, every = options.get("max_epochs") or -1, options.get("check_val_every_n_epoch") or 1
     if 0 < most < every:
         options["check_val_every_n_epoch"] = most
@@ -94,7 +94,7 @@ def make_trainer(settings: Training, validation: Validation, *extra: Callback) -
     return trainer
 
 
-def _averaging(decay: float) -> list[Callback]:
+def _make_averaging(decay: float) -> list[Callback]:
     """What keeps the moving average of the weights, which is validated and saved; nothing for a decay of 0."""
     average: Any = get_ema_multi_avg_fn
     return [WeightAveraging(use_buffers=False, multi_avg_fn=average(decay))] if decay else []
@@ -106,7 +106,7 @@ def write_settings(trainer: Trainer, settings: Training) -> None:
         write_text(settings.run_dir / "config.yaml", as_yaml(settings))
 
 
-def _made(settings: Mapping[str, Any], kind: type[Any]) -> Any:
+def _make_instance(settings: Mapping[str, Any], kind: type[Any]) -> Any:
     """An object of a class of the user's."""
     made = make(settings, None)
     if not isinstance(made, kind):

@@ -84,7 +84,7 @@ def validate_by_search(
         found = search_greedily(space, score, nodes)
         is_solved = found.status is SearchStatus.SOLVED
         if is_solved:
-            states = np.array(states_along(space, found.plan or ()), dtype=np.int32)
+            states = np.array(find_states_along(space, found.plan or ()), dtype=np.int32)
             values.append(score(states))
             steps.append(np.arange(len(states) - 1, -1, -1, dtype=np.float64))
         expanded += found.expanded if is_solved else nodes
@@ -129,7 +129,7 @@ class _Scored(Heuristic):
         return self._score(ids)
 
 
-def states_along(space: StateSpace, plan: Sequence[str]) -> list[int]:
+def find_states_along(space: StateSpace, plan: Sequence[str]) -> list[int]:
     """The e-states that a plan (names of actions) visits, from the initial e-state to the last."""
     number = {action.name: place for place, action in enumerate(space.task.actions)}
     return list(accumulate(map(number.__getitem__, plan), space.successor, initial=space.initial))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from epigym.config.values import Count
 from epigym.space.space import StateSpace
-from learn.models.runs import chosen, finished_runs, newest
+from learn.models.runs import find_checkpoint, find_newest_checkpoint, list_finished_runs
 from learn.models.scoring import Device, open_scorer
 from search.heuristics.heuristic import Heuristic
 
@@ -38,7 +38,7 @@ class Gnn(Heuristic):
     def __init__(
         self, space: StateSpace, checkpoint: str | None = None, threads: Count = 1, device: Device = "auto"
     ) -> None:
-        self.checkpoint = chosen(checkpoint, space.task.domain)
+        self.checkpoint = find_checkpoint(checkpoint, space.task.domain)
         self._scorer = open_scorer(self.checkpoint, space, threads, device)
         self.relaxation = self._scorer.relaxation
         self.prefers = self.relaxation is not None
@@ -59,14 +59,14 @@ def require_checkpoint(checkpoint: str | None, domain: str | None) -> None:
         MissingError: when there is no such file.
     """
     if domain is not None or (checkpoint is not None and "{domain}" not in checkpoint):
-        chosen(checkpoint, domain or "")
+        find_checkpoint(checkpoint, domain or "")
     elif checkpoint is None and not list_good_checkpoints(None):
-        newest("")  # raises the error: there is none for any domain
+        find_newest_checkpoint("")  # raises the error: there is none for any domain
 
 
 def list_good_checkpoints(domain: str | None) -> list[Path]:
     """The default checkpoint of `gnn` for a domain; the candidates when the domain is not known."""
-    good = [run for run in finished_runs() if run.is_good]
+    good = [run for run in list_finished_runs() if run.is_good]
     if domain is None:
         return [run.checkpoint for run in good]
     return [run.checkpoint for run in good if domain in run.domains][-1:]

@@ -50,7 +50,7 @@ class Learned(Heuristic):
             FusedScorer(model, space) if isinstance(model, NetworkModel) else LinearScorer(space, model, types)
         )
         self._scorer: LinearScorer | FusedScorer | RelaxedPlan = scorer
-        if least_known and scorer.known(np.unique(space.expand([space.initial]).target)[:_FIRST]) < least_known:
+        if least_known and scorer.rate_known(np.unique(space.expand([space.initial]).target)[:_FIRST]) < least_known:
             self.checkpoint, self._scorer = "", RelaxedPlan(space)
         self.relaxation = self._scorer.relaxation
         self.prefers = self._scorer is not scorer or self.relaxation is not None

@@ -35,7 +35,7 @@ import learn.train
 from epigym.cli.codes import ExitCode
 from epigym.io.checksummed import read_checksummed
 from learn.models.checkpoints import read_all
-from learn.rollouts import Rollouts, rollouts
+from learn.rollouts import Rollouts, make_rollouts
 from learn.train import Train, train
 from learn.training import fitting  # noqa: F401 - the same
 from search.evaluate import Evaluate, evaluate
@@ -48,7 +48,7 @@ PROBLEMS = ("collaboration_communication/2_2_3_pl_4", "coin_in_the_box/pl_3")
 
 def _rollouts() -> Callable[[], None]:
     settings = compose(Rollouts, "rollouts", f"problem=[{','.join(PROBLEMS)}]", "run_dir=run")
-    return lambda: rollouts(settings)
+    return lambda: make_rollouts(settings)
 
 
 SMALL = (

@@ -117,7 +117,7 @@ class FusedScorer(CorrectingScorer):
         self._model = model
         self._encoder = make_encoder(space, make_encoding(model.encoding))
 
-    def known(self, ids: NDArray[np.int32]) -> float:
+    def rate_known(self, ids: NDArray[np.int32]) -> float:
         """The share of the distinct types in the graphs of `ids` (int32[k]) that the network knows; of none, 1."""
         if not self._model.is_typed:
             return 1.0

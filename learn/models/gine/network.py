@@ -57,8 +57,8 @@ class GineNetwork(nn.Module):
         if isinstance(kind, Relational):
             self.nodes = TypedNodes(kind.type_ids, types, width, type_dropout)
         else:
-            self.nodes = two_layers(kind.width, width, width)
-        self.layers = nn.ModuleList(ResidualLayer(width, _edges(kind, width)) for _ in range(layers))
+            self.nodes = make_two_layers(kind.width, width, width)
+        self.layers = nn.ModuleList(ResidualLayer(width, _make_edges(kind, width)) for _ in range(layers))
         self.head = nn.Sequential(nn.Linear(2 * kind.node_types * width, width), nn.ReLU())
         self.last = nn.Linear(width, 1)
         self.each = nn.Linear(width, kind.node_types)
@@ -77,9 +77,9 @@ class GineNetwork(nn.Module):
         # Weights of types that do not count stay at zero, where they start.
         own = self.each(x).gather(1, data.node_type[:, None]).squeeze(1) * self.is_counted[data.node_type]
         total = own.new_zeros(data.num_graphs).index_add(0, data.batch, own)
-        return self.last(self.head(self._pooled(x, data))).squeeze(1) + total  # type: ignore[no-any-return]
+        return self.last(self.head(self._pool(x, data))).squeeze(1) + total  # type: ignore[no-any-return]
 
-    def _pooled(self, x: Tensor, data: Any) -> Tensor:
+    def _pool(self, x: Tensor, data: Any) -> Tensor:
         """float32[k, 2 * types * width]: mean and maximum over the nodes of each type; 0 where there are none."""
         graphs, width = data.num_graphs, x.size(1)
         place = data.batch * self.node_types + data.node_type
@@ -140,7 +140,7 @@ class ResidualLayer(nn.Module):
     def __init__(self, width: int, edges: nn.Module) -> None:
         super().__init__()
         self.edges = edges
-        self.convolution = GINEConv(two_layers(width, width, width))
+        self.convolution = GINEConv(make_two_layers(width, width, width))
         self.norm = nn.LayerNorm(width)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor) -> Tensor:
@@ -155,14 +155,14 @@ class _Relations(nn.Embedding):
         return super().forward(relation.squeeze(1))
 
 
-def _edges(encoding: Encoding, width: int) -> nn.Module:
-    return _Relations(RELATIONS, width) if isinstance(encoding, Relational) else two_layers(1, width, width)
+def _make_edges(encoding: Encoding, width: int) -> nn.Module:
+    return _Relations(RELATIONS, width) if isinstance(encoding, Relational) else make_two_layers(1, width, width)
 
 
 _OURS = ("width", "layers", "type_dropout")
 
 
-def two_layers(*sizes: int) -> nn.Sequential:
+def make_two_layers(*sizes: int) -> nn.Sequential:
     """Linear, ReLU, Linear."""
     first, hidden, last = sizes
     return nn.Sequential(nn.Linear(first, hidden), nn.ReLU(), nn.Linear(hidden, last))

@@ -14,7 +14,7 @@ from torch_geometric.nn.aggr import Aggregation
 from epigym.encoding.encoder import make_encoding, require_identifiers
 from epigym.encoding.goal_graph import DESIGNATED_LABEL, FIRST_AGENT_LABEL, MAX_LABEL
 from epigym.errors import UsageError
-from learn.models.gine.network import two_layers
+from learn.models.gine.network import make_two_layers
 from learn.models.gine.shared import Goals, SharedGraphs, States, Sums
 
 
@@ -112,10 +112,10 @@ class PaperNetwork(nn.Module):
             raise UsageError(f"expected max_distance >= 1 and 0 <= margin < 0.5, got {max_distance} and {margin}")
         self.margin = margin
         self.slope = (1 - 2 * margin) / max_distance
-        self.node_mlp = two_layers(require_identifiers(make_encoding(encoding)).width, node_size, node_size)
-        self.edge_mlp = two_layers(1, edge_size, edge_size)
+        self.node_mlp = make_two_layers(require_identifiers(make_encoding(encoding)).width, node_size, node_size)
+        self.edge_mlp = make_two_layers(1, edge_size, edge_size)
         self.convs = nn.ModuleList(
-            GINEConv(two_layers(size, hidden_size, hidden_size), edge_dim=edge_size, aggr=IndexAdd())
+            GINEConv(make_two_layers(size, hidden_size, hidden_size), edge_dim=edge_size, aggr=IndexAdd())
             for size in (node_size, hidden_size)
         )
         self.head: nn.Module = nn.Sequential(
@@ -144,7 +144,7 @@ class PaperNetwork(nn.Module):
 
     def constants(self, goals: Goals, agents: int) -> Constants:
         """What is the same in all e-states of p problems with so many agents."""
-        attributes = self.edge_mlp(label_attributes(goals.bits.device))
+        attributes = self.edge_mlp(make_label_attributes(goals.bits.device))
         nodes, edges = self.node_mlp(goals.bits), attributes[goals.labels]
         inner, by_agent, from_epsilon = [], [], []
         for conv in cast(Any, self.convs):
@@ -189,7 +189,7 @@ class PaperNetwork(nn.Module):
         last.bias.fill_(torch.logit(torch.tensor(self.slope * value + self.margin), eps=1e-6))
 
 
-def label_attributes(device: torch.device) -> Tensor:
+def make_label_attributes(device: torch.device) -> Tensor:
     """float32[256, 1]: the edge attribute of every label."""
     return torch.arange(MAX_LABEL + 1, dtype=torch.float32, device=device)[:, None] / MAX_LABEL
 

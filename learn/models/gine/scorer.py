@@ -69,7 +69,7 @@ class PaperScorer(CorrectingScorer):
     def __init__(self, trained: Trained, space: StateSpace) -> None:
         super().__init__(space, trained.base, trained.steps)
         self._encoder = Encoder(space, **trained.encoding)
-        self._network = folded(cast(PaperNetwork, trained.network))
+        self._network = fold_batch_norm(cast(PaperNetwork, trained.network))
         self._constants = self._network.constants(make_goals([self._encoder.goal]), len(space.task.agents))
         self._identifiers = GrowingTable(self._constants.from_epsilon[0].shape[1], np.float32)
 
@@ -132,7 +132,7 @@ def as_model(
     )
 
 
-def folded(network: PaperNetwork) -> PaperNetwork:
+def fold_batch_norm(network: PaperNetwork) -> PaperNetwork:
     """A copy on the CPU in evaluation mode whose batch normalisations are part of the linear layers before them."""
     network = copy.deepcopy(network).cpu().eval()
     network.head = FoldedHead(cast(nn.Sequential, network.head))

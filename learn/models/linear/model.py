@@ -124,7 +124,7 @@ class LinearScorer:
         """The relaxation that the model corrects."""
         return self._observed.base.relaxation
 
-    def known(self, ids: NDArray[np.int32]) -> float:
+    def rate_known(self, ids: NDArray[np.int32]) -> float:
         """The share of the distinct features of `ids` (int32[k]) that the model has a weight for; of none, 1."""
         colours = np.unique(self._observed.features(ids).colour)
         return float(np.isin(colours, self._model.colours).mean()) if len(colours) else 1.0

@@ -12,7 +12,7 @@ from learn.data.distribution import MAX_STATES
 from learn.data.pairs import Pairs, make_pairs, make_plan_pairs
 from learn.models.linear.model import LinearModel, LinearScorer
 from learn.training.sampling import sample_tasks
-from learn.training.validation import search_greedily, states_along
+from learn.training.validation import find_states_along, search_greedily
 
 
 def sample_larger(
@@ -42,5 +42,5 @@ def make_added_pairs(
         plan = search_greedily(space, LinearScorer(space, model, FeatureTypes(task)).score, nodes).plan
         if plan:
             exact = make_pairs(task, expansions=expansions, max_states=MAX_STATES, seed=seed + number)
-            found.append(exact or make_plan_pairs(space, states_along(space, plan), seed=seed + number))
+            found.append(exact or make_plan_pairs(space, find_states_along(space, plan), seed=seed + number))
     return found

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from epigym.features.types import FeatureTypes
-from learn.data.labels import target_of
+from learn.data.labels import make_targets
 from learn.data.pairs import Pairs
 from learn.models.linear.model import LinearModel, Observed, Representation
 
@@ -83,7 +83,7 @@ def observe(problems: Sequence[Pairs], types: Sequence[FeatureTypes], representa
         np.concatenate([pairs.better + start for pairs, start in zip(problems, starts[:-1], strict=True)]),
         np.concatenate([pairs.worse + start for pairs, start in zip(problems, starts[:-1], strict=True)]),
         np.concatenate([pairs.weight / len(problems) for pairs in problems]),
-        np.concatenate([target_of(pairs.distance) for pairs in problems]),
+        np.concatenate([make_targets(pairs.distance) for pairs in problems]),
         np.concatenate([np.full(count, 1 / count / len(counts)) for count in counts]),
     )
 
@@ -100,8 +100,8 @@ def fit(data: TrainingData, loss: Loss, l2: float, most: int) -> LinearModel:
     if loss == "ranking":
         return _fit_order(data, l2, most)
     table, base = data.table, data.base
-    kept, weights = _fitted(table, base, 1.0, data.importance, _squares(data.target), l2, most)
-    return _model(data, kept, weights)
+    kept, weights = _fit_features(table, base, 1.0, data.importance, _squares(data.target), l2, most)
+    return _make_model(data, kept, weights)
 
 
 def _fit_order(data: TrainingData, l2: float, most: int) -> LinearModel:
@@ -110,12 +110,12 @@ def _fit_order(data: TrainingData, l2: float, most: int) -> LinearModel:
     Its scores are scaled so that half of the pairs are one step apart or more.
     """
     table, base = data.table[data.worse] - data.table[data.better], data.base[data.worse] - data.base[data.better]
-    kept, weights = _fitted(table, base, 0.0, data.weight, _logistic, l2, most)
+    kept, weights = _fit_features(table, base, 0.0, data.weight, _logistic, l2, most)
     unit = float(np.median(np.abs(table[:, kept] @ weights[:-2] + base * weights[-2])))
-    return _model(data, kept, weights / max(unit, 1e-9))
+    return _make_model(data, kept, weights / max(unit, 1e-9))
 
 
-def _model(data: TrainingData, kept: NDArray[np.int64], weights: Floats) -> LinearModel:
+def _make_model(data: TrainingData, kept: NDArray[np.int64], weights: Floats) -> LinearModel:
     return LinearModel(
         domain="",
         representation=data.representation,
@@ -127,7 +127,7 @@ def _model(data: TrainingData, kept: NDArray[np.int64], weights: Floats) -> Line
     )
 
 
-def _fitted(
+def _fit_features(
     table: csr_array, base: Floats, constant: float, mass: Floats, losses: _Losses, l2: float, most: int
 ) -> tuple[NDArray[np.int64], Floats]:
     """The features that are kept, int64[n], and what they weigh, then the base and the constant: float64[n + 2].
@@ -140,7 +140,7 @@ def _fitted(
     kept = np.arange(table.shape[1])
     while True:
         design = (table[:, kept] / scale[kept]).tocsr()
-        weights = _minimum(design, free, mass, losses, l2, has_base=bool(base.any()))
+        weights = _minimize(design, free, mass, losses, l2, has_base=bool(base.any()))
         if len(kept) <= most:
             break
         kept = np.sort(kept[np.argsort(-np.abs(weights[:-2]), kind="stable")[:most]])
@@ -160,7 +160,7 @@ def _squares(target: Floats) -> _Losses:
     return lambda score: ((score - target) ** 2, 2 * (score - target))
 
 
-def _minimum(design: csr_array, free: Floats, mass: Floats, losses: _Losses, l2: float, *, has_base: bool) -> Floats:
+def _minimize(design: csr_array, free: Floats, mass: Floats, losses: _Losses, l2: float, *, has_base: bool) -> Floats:
     """float64[n + 2]: the weights of scaled features, of the base and of the constant."""
     transposed = design.T.tocsr()
 

@@ -100,7 +100,7 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> S
         EpigymError: when no sampled problem has pairs.
     """
     start = time.perf_counter()
-    choices = _choices(options)
+    choices = _list_choices(options)
     if not choices:
         raise UsageError("model: nothing to fit: give iterations, worlds, losses, and l2 or bases with residual_l2")
     tasks = sample_tasks(
@@ -114,7 +114,7 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> S
     )
     validation = sample_validation(domains, options.validation, seed, long_goals=options.long_goals)
     problems = make_all_pairs(tasks, options.expansions, seed, partially_explored=options.partially_explored)
-    types = _types(problems)
+    types = _make_types(problems)
     logger.info(
         "%d problems, %s e-states, %s pairs", len(problems), f"{sum(len(one.ids) for one in problems):,}",
         f"{sum(len(one.better) for one in problems):,}",
@@ -122,7 +122,7 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> S
     baselines = [LinearTrial(name, run_baseline(name, validation, options.nodes).validation) for name in BASELINES]
     trials = _fit_all(choices, problems, types, validation, options)
     best, problems, refitted = _aggregate(select_model(trials), problems, types, validation, domains, options, seed)
-    types += _types(problems[len(types) :])
+    types += _make_types(problems[len(types) :])
     card = {
         "domains": list(domains),
         "seed": seed,
@@ -136,15 +136,15 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> S
         "aggregation": best.aggregation,
         "loss": best.loss,
         "l2": best.l2,
-        "validation": _summary(best, len(validation)),
-        "baselines": {one.name: _summary(one, len(validation)) for one in baselines},
+        "validation": _summarize(best, len(validation)),
+        "baselines": {one.name: _summarize(one, len(validation)) for one in baselines},
         "unsolved": list(best.validation.unsolved),
         "seconds": round(time.perf_counter() - start, 1),
     }
     found = cast(LinearModel, best.model)
     model = replace(
         found,
-        definitions=_definitions(found, problems, types),
+        definitions=_define_features(found, problems, types),
         domain=domains[0] if len(domains) == 1 else GENERAL,
         schema=frozenset[int]().union(*(one.schema for one in types)),
         card=card,
@@ -189,7 +189,7 @@ def _aggregate(
         )
         model = cast(LinearModel, best.model)
         met = make_added_pairs(tasks, model, nodes=options.nodes, expansions=options.expansions, seed=seed)
-        more, more_types = [*problems, *met], [*types, *_types(met)]
+        more, more_types = [*problems, *met], [*types, *_make_types(met)]
         data = observe(more, more_types, model.representation)
         trial = _try(data, cast(Loss, best.loss), best.l2, validation, options, best.validation.score)
         trials.append(replace(trial, aggregation=best.aggregation + 1))
@@ -199,7 +199,7 @@ def _aggregate(
     return best, problems, trials
 
 
-def _types(problems: Sequence[Pairs]) -> list[FeatureTypes]:
+def _make_types(problems: Sequence[Pairs]) -> list[FeatureTypes]:
     return [FeatureTypes(pairs.space.task) for pairs in problems]
 
 
@@ -209,7 +209,7 @@ def select_model(trials: Sequence[LinearTrial]) -> LinearTrial:
     return ended[select([one.validation.score for one in ended], _TOLERANCE)]
 
 
-def _definitions(model: LinearModel, problems: Sequence[Pairs], types: Sequence[FeatureTypes]) -> dict[int, str]:
+def _define_features(model: LinearModel, problems: Sequence[Pairs], types: Sequence[FeatureTypes]) -> dict[int, str]:
     """The texts of a model's features, and of what they mention, looked up where they occur."""
     seen = model.representation
     missing = set(model.colours.tolist())
@@ -228,11 +228,11 @@ def _definitions(model: LinearModel, problems: Sequence[Pairs], types: Sequence[
     return {colour: str(description) for colour, description in found.items()}
 
 
-def _summary(trial: Trial, problems: int) -> dict[str, int]:
+def _summarize(trial: Trial, problems: int) -> dict[str, int]:
     return {"problems": problems, "solved": trial.validation.solved, "expanded": trial.validation.expanded}
 
 
-def _choices(options: LinearOptions) -> list[tuple[Representation, Loss, float]]:
+def _list_choices(options: LinearOptions) -> list[tuple[Representation, Loss, float]]:
     """The models to fit, simple ones first."""
     alone = product(("none",), options.iterations, options.worlds, options.losses, options.l2)
     residuals = product(options.bases, options.iterations, options.worlds, options.losses, options.residual_l2)

@@ -21,10 +21,10 @@ from epigym.io.files import slug
 from epigym.problem import Reading, load_problem
 from learn.data.explorers import ExplorerSettings, NoGoalError
 from learn.data.pairs import make_rollout
-from learn.models.runs import chosen
+from learn.models.runs import find_checkpoint
 from learn.models.scoring import open_scorer
 from learn.training.report.pictures import draw_predictions
-from learn.training.report.report import step_errors
+from learn.training.report.report import measure_errors
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ def assess(
     rows = []
     tasks = [load_problem(problem, reading) for problem in problems]
     for problem, task in zip(problems, tasks, strict=True):
-        file = chosen(checkpoint, task.domain)
+        file = find_checkpoint(checkpoint, task.domain)
         try:
             states = make_rollout(task, explorer)
         except NoGoalError as error:
@@ -71,26 +71,28 @@ def assess(
         draw_predictions(predicted, true, f"{folder}/{name}_")
         holds = states.space.query(states.space.task.goal)(states.ids)
         goal_count = np.count_nonzero(~holds, axis=1).astype(np.float32)
-        rows.append({"problem": problem, **_row(predicted, true, goal_count)})
+        rows.append({"problem": problem, **_make_row(predicted, true, goal_count)})
     if not rows:
         raise EpigymError("no problem is left to test on")
     return rows
 
 
-def _row(predicted: NDArray[np.float32], true: NDArray[np.float32], goal_count: NDArray[np.float32]) -> dict[str, Any]:
-    ours, counts = (step_errors(torch.from_numpy(one), torch.from_numpy(true)) for one in (predicted, goal_count))
+def _make_row(
+    predicted: NDArray[np.float32], true: NDArray[np.float32], goal_count: NDArray[np.float32]
+) -> dict[str, Any]:
+    ours, counts = (measure_errors(torch.from_numpy(one), torch.from_numpy(true)) for one in (predicted, goal_count))
     return {
         "samples": len(true),
         "steps": int(true.max()),
         "R²": ours["r2"],
         "MAE": ours["mae"],
-        "rank": _rank_correlation(predicted, true),
+        "rank": _correlate_ranks(predicted, true),
         "SUB MAE": counts["mae"],
-        "SUB rank": _rank_correlation(goal_count, true),
+        "SUB rank": _correlate_ranks(goal_count, true),
     }
 
 
-def _rank_correlation(predicted: NDArray[np.float32], true: NDArray[np.float32]) -> float:
+def _correlate_ranks(predicted: NDArray[np.float32], true: NDArray[np.float32]) -> float:
     if len(np.unique(predicted)) == 1 or len(np.unique(true)) == 1:
         return float("nan")
     return float(spearman_corrcoef(torch.from_numpy(predicted), torch.from_numpy(true)))

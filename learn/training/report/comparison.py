@@ -41,7 +41,7 @@ def compare(folder: Path) -> list[dict[str, Any]]:
     Raises:
         MissingError: when there is none.
     """
-    rows = read_records(folder, lambda _, record: (_order(record), _row(record)))
+    rows = read_records(folder, lambda _, record: (_make_key(record), _make_row(record)))
     if not rows:
         raise MissingError(f"there is no finished run below {folder}: expected some {RUN_FILE} of learn.train")
     ordered = [row for _, row in sorted(rows, key=itemgetter(0))]
@@ -49,20 +49,20 @@ def compare(folder: Path) -> list[dict[str, Any]]:
     return [{name: nan if row[name] is None else row[name] for name in used} for row in ordered]
 
 
-def _order(record: Mapping[str, Any]) -> tuple[Any, ...]:
-    return record["domains"], record["problems"], _trained_on(record), record["encoding"]
+def _make_key(record: Mapping[str, Any]) -> tuple[Any, ...]:
+    return record["domains"], record["problems"], _describe_training(record), record["encoding"]
 
 
-def _trained_on(record: Mapping[str, Any]) -> str:
+def _describe_training(record: Mapping[str, Any]) -> str:
     data = record["data"]
     what = " + ".join(record["domains"] or record["problems"])
     return what if data["kind"] == "published" else f"{what}, {data['instances']} {data['kind']}"
 
 
-def _row(record: Mapping[str, Any]) -> dict[str, Any]:
+def _make_row(record: Mapping[str, Any]) -> dict[str, Any]:
     metrics = record["metrics"]
     return {
-        "trained on": _trained_on(record),
+        "trained on": _describe_training(record),
         "encoding": record["encoding"],
         "objective": record["objective"],
         "base": record["base"],

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from epigym.io.files import replacing
-from learn.training.seeds import over_seeds
+from learn.training.seeds import average_over_seeds
 
 _BLUE, _ORANGE = "#2b6cb0", "#dd6b20"
 
@@ -144,7 +144,7 @@ def draw_reached(rows: Sequence[Mapping[str, float]], path: Path) -> None:
     for seed in dict.fromkeys(row["seed"] for row in measured):
         mine = [row for row in measured if row["seed"] == seed]
         axes.plot([row["steps"] for row in mine], [100 * row["optimal"] for row in mine], color=_BLUE, alpha=0.3)
-    mean, half = np.array([over_seeds(some) for some in by_steps.values()]).T
+    mean, half = np.array([average_over_seeds(some) for some in by_steps.values()]).T
     axes.plot(list(by_steps), mean, color=_BLUE, label="mean over seeds")
     if len(measured) > len(by_steps):
         axes.fill_between(list(by_steps), mean - half, mean + half, color=_BLUE, alpha=0.15, label="its 95 % interval")

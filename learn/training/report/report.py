@@ -17,14 +17,14 @@ from learn.training.data_module import Samples
 from learn.training.module import StepErrors
 
 
-def step_errors(predicted: torch.Tensor, true: torch.Tensor) -> dict[str, float]:
+def measure_errors(predicted: torch.Tensor, true: torch.Tensor) -> dict[str, float]:
     """The metrics of `StepErrors` by name, of predicted and true distances in steps, float[k] each."""
     errors = StepErrors(sync_on_compute=False)
     errors.update(predicted, true)
     return {metric: float(value) for metric, value in errors.compute().items()}
 
 
-def baselines(train: Samples, validation: Samples) -> dict[str, float]:
+def measure_baselines(train: Samples, validation: Samples) -> dict[str, float]:
     """Errors in steps on the validation samples of two predictors that know nothing of graphs.
 
     Returns:
@@ -36,7 +36,7 @@ def baselines(train: Samples, validation: Samples) -> dict[str, float]:
     goal_count = torch.from_numpy(_count_goals(validation)).float()
     metrics: dict[str, float] = {}
     for name, predicted in (("median", median), ("goal_count", goal_count)):
-        metrics |= {f"{name}/{metric}": value for metric, value in step_errors(predicted, true).items()}
+        metrics |= {f"{name}/{metric}": value for metric, value in measure_errors(predicted, true).items()}
     return metrics
 
 

@@ -14,9 +14,9 @@ from epigym.errors import EpigymError
 from epigym.io.checksummed import read_checksummed, write_checksummed
 from epigym.problem import Reading, load_problem
 from epigym.space.space import StateSpace
-from learn.data.dataset import FORMAT_VERSION, DataSet, Samples, cached, load, make_samples, save
+from learn.data.dataset import FORMAT_VERSION, DataSet, Samples, load, load_or_make, make_samples, save
 from learn.data.explorers import ExplorerSettings, explore
-from learn.data.fingerprint import task_fingerprint
+from learn.data.fingerprint import fingerprint_task
 from learn.data.rows import EncodedRows, encode, join, pack
 
 PROBLEM = "collaboration_communication/2_2_3_pl_6"
@@ -65,7 +65,7 @@ def test_joined_rows_are_those_of_their_parts() -> None:
 def test_round_trip_is_exact(name: str, tmp_path: Path) -> None:
     task, encoding, settings = load_problem(PROBLEM), {"name": name}, ExplorerSettings(name="exhaustive")
     samples = make_samples(explore(task, settings), settings, encoding)
-    data = cached(task, settings, encoding, tmp_path)
+    data = load_or_make(task, settings, encoding, tmp_path)
     stored = arrays(data.samples)
     assert stored.keys() == arrays(samples).keys()
     for column, array in arrays(samples).items():
@@ -80,7 +80,7 @@ def test_round_trip_is_exact(name: str, tmp_path: Path) -> None:
 
 
 def test_typed_graphs_are_stored_in_small_types(tmp_path: Path) -> None:
-    data = cached(load_problem(PROBLEM), ExplorerSettings("exhaustive"), {"name": "relational"}, tmp_path)
+    data = load_or_make(load_problem(PROBLEM), ExplorerSettings("exhaustive"), {"name": "relational"}, tmp_path)
     types = {name: array.dtype for name, array in pack(data.samples.encoded).items()}
     assert types["graphs.edge_index"] == types["graphs.edge_label"] == np.uint8
     assert types["graphs.nodes"] == np.uint16
@@ -110,7 +110,7 @@ def test_cache_is_used_and_depends_on_what_matters(tmp_path: Path) -> None:
     visits: list[int] = []
 
     def folder(settings: ExplorerSettings, encoding: dict[str, Any], task: Any = task) -> Path:
-        return cached(task, settings, encoding, tmp_path, visits.append).folder
+        return load_or_make(task, settings, encoding, tmp_path, visits.append).folder
 
     first = folder(ExplorerSettings(), HASH)
     assert visits
@@ -136,22 +136,22 @@ def test_task_fingerprint_sees_every_part() -> None:
         load_problem(PROBLEM, Reading("update_model")),
         load_problem("collaboration_communication/2_2_3_pl_4"),
     ]
-    assert len({task_fingerprint(variant) for variant in [task, *variants]}) == 7
-    assert task_fingerprint(task) == task_fingerprint(load_problem(PROBLEM))
+    assert len({fingerprint_task(variant) for variant in [task, *variants]}) == 7
+    assert fingerprint_task(task) == fingerprint_task(load_problem(PROBLEM))
 
 
 @pytest.fixture
-def copied(small_set: DataSet, tmp_path: Path) -> Path:
+def data_copy(small_set: DataSet, tmp_path: Path) -> Path:
     return Path(shutil.copytree(small_set.folder, tmp_path / "copy"))
 
 
-def test_flipped_byte_is_noticed(copied: Path) -> None:
-    file = copied / "arrays.safetensors"
+def test_flipped_byte_is_noticed(data_copy: Path) -> None:
+    file = data_copy / "arrays.safetensors"
     content = bytearray(file.read_bytes())
     content[-1] ^= 1
     file.write_bytes(content)
     with pytest.raises(EpigymError, match="does not match its checksum: delete"):
-        load(copied)
+        load(data_copy)
 
 
 def metadata_is_cut_off(folder: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_damaged_data_set_is_named_set_aside_and_made_again(
     task = load_problem(PROBLEM)
     folder = Path(shutil.copytree(small_set.folder, tmp_path / small_set.folder.name))
     damage(folder)
-    again = cached(task, ExplorerSettings("exhaustive"), HASH, tmp_path)
+    again = load_or_make(task, ExplorerSettings("exhaustive"), HASH, tmp_path)
     (aside,) = (path for path in tmp_path.iterdir() if path != folder)
     assert aside.name.startswith(f"{folder.name}.damaged-")
     (message,) = caplog.messages
@@ -207,23 +207,23 @@ def test_a_damaged_data_set_is_named_set_aside_and_made_again(
     assert all(np.array_equal(made[name], array) for name, array in arrays(small_set.samples).items())
 
 
-def test_missing_and_broken_parts_are_named(copied: Path, tmp_path: Path) -> None:
+def test_missing_and_broken_parts_are_named(data_copy: Path, tmp_path: Path) -> None:
     with pytest.raises(EpigymError, match="holds no data set"):
         load(tmp_path / "nothing")
-    metadata = read_checksummed(copied / "metadata.json", "")
-    write_checksummed(copied / "metadata.json", metadata | {"format_version": 99})
+    metadata = read_checksummed(data_copy / "metadata.json", "")
+    write_checksummed(data_copy / "metadata.json", metadata | {"format_version": 99})
     with pytest.raises(EpigymError, match=f"format version 99, expected {FORMAT_VERSION}"):
-        load(copied)
-    (copied / "metadata.json").write_text("{")
+        load(data_copy)
+    (data_copy / "metadata.json").write_text("{")
     with pytest.raises(EpigymError, match=r"not JSON: .*: delete .* to make it again"):
-        load(copied)
+        load(data_copy)
 
 
-def test_losing_a_race_keeps_the_first_data_set(small_set: DataSet, copied: Path) -> None:
-    before = (copied / "metadata.json").read_bytes()
-    save(small_set.samples, {"another": True}, copied)
-    assert (copied / "metadata.json").read_bytes() == before
-    assert [path.name for path in copied.parent.iterdir()] == ["copy"]
+def test_losing_a_race_keeps_the_first_data_set(small_set: DataSet, data_copy: Path) -> None:
+    before = (data_copy / "metadata.json").read_bytes()
+    save(small_set.samples, {"another": True}, data_copy)
+    assert (data_copy / "metadata.json").read_bytes() == before
+    assert [path.name for path in data_copy.parent.iterdir()] == ["copy"]
 
 
 def test_a_space_without_goals_is_refused() -> None:

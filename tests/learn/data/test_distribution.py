@@ -33,7 +33,7 @@ DOMAINS = list(domains.DOMAINS)
 
 
 @cache
-def drawn(domain: str, split: str, count: int = 4) -> tuple[SampledProblem, ...]:
+def sample(domain: str, split: str, count: int = 4) -> tuple[SampledProblem, ...]:
     return tuple(islice(sample_problems(domain, split), count))
 
 
@@ -42,7 +42,7 @@ def counts(task: Task) -> tuple[int, ...]:
 
 
 @cache
-def held_out_by_size() -> dict[tuple[int, ...], list[str]]:
+def list_held_out() -> dict[tuple[int, ...], list[str]]:
     """The problems of all domains that are tested on: the test splits, the competition's among them, and the suites.
 
     What the tables of suites say of sizes is taken from there, as it is tested where these are.
@@ -63,7 +63,7 @@ def mark_of(name: str) -> str:
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_training_problems_are_exhausted_and_not_trivial(domain: str) -> None:
-    for problem in drawn(domain, "train"):
+    for problem in sample(domain, "train"):
         space = StateSpace(problem.task)
         result = run_agent(BreadthFirst(), space)
         assert result.status is SearchStatus.SOLVED
@@ -96,16 +96,16 @@ def test_what_is_too_large_is_drawn_where_a_goal_is_in_sight() -> None:
 @pytest.mark.parametrize("domain", DOMAINS)
 @pytest.mark.parametrize("split", ["train", "validation"])
 def test_no_drawn_problem_is_a_test_problem_up_to_names(domain: str, split: str) -> None:
-    problems = drawn(domain, split)
+    problems = sample(domain, split)
     marks = [signature(problem.task) for problem in problems]
     assert len(set(marks)) == len(problems)
     for problem, mark in zip(problems, marks, strict=True):
-        assert all(mark_of(name) != mark for name in held_out_by_size().get(counts(problem.task), ()))
+        assert all(mark_of(name) != mark for name in list_held_out().get(counts(problem.task), ()))
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_parameters_say_the_problem(domain: str) -> None:
-    for problem in drawn(domain, "train"):
+    for problem in sample(domain, "train"):
         task = domain_problem(domain, **problem.parameters)
         assert replace(task, name=problem.task.name, instance=problem.instance) == problem.task
 
@@ -114,7 +114,7 @@ def test_a_test_problem_would_be_recognised() -> None:
     """The comparison above is one that can fail: a test problem under other names is found."""
     task = domain_problem("grapevine/3_pl_2")
     mark = signature(domain_problem("grapevine", agents=3, learn="ab"))
-    assert any(mark_of(name) == mark for name in held_out_by_size()[counts(task)])
+    assert any(mark_of(name) == mark for name in list_held_out()[counts(task)])
 
 
 @pytest.mark.parametrize("domain", DOMAINS)

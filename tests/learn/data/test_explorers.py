@@ -16,8 +16,8 @@ from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, considers_possible
 from epigym.task.task import Task
 from learn.data.collecting import collect
-from learn.data.dataset import cached
-from learn.data.explorers import Exploration, ExplorerSettings, discard_probability, explore, is_sparse, keep
+from learn.data.dataset import load_or_make
+from learn.data.explorers import Exploration, ExplorerSettings, compute_discard_probability, explore, is_sparse, keep
 from learn.data.labels import UNREACHABLE
 from tests.helpers.tasks import delusion
 
@@ -167,7 +167,9 @@ def test_discard_probability_by_hand(
     depth: int, visited: int, expanded: int, goal_found: bool, expected: float
 ) -> None:
     settings = ExplorerSettings(max_depth=10, max_visited=100)
-    found = discard_probability(settings, depth=depth, visited=visited, expanded=expanded, goal_found=goal_found)
+    found = compute_discard_probability(
+        settings, depth=depth, visited=visited, expanded=expanded, goal_found=goal_found
+    )
     assert math.isclose(found, expected)
 
 
@@ -219,7 +221,7 @@ def test_an_exploration_is_reused_for_the_same_e_states(small: Task, tmp_path: P
     assert len({id(found.space) for found in (whole, cut, forbidding, other)}) == 4
     for name in IDENTIFIERS:
         visits: list[int] = []
-        cached(small, ExplorerSettings(), {"name": name, "width": 64}, tmp_path, visits.append)
+        load_or_make(small, ExplorerSettings(), {"name": name, "width": 64}, tmp_path, visits.append)
         assert visits == [225]
 
 
@@ -275,7 +277,7 @@ def test_what_a_space_forbids_is_not_explored(tmp_path: Path) -> None:
     for source, forbidden in ((free, False), (forbidding, False), (task, True), (task, False)):
         settings = ExplorerSettings("exhaustive", consistent_beliefs=forbidden)
         counts.append(len(explore(source, settings).states))
-        assert cached(source, settings, {"name": "hash"}, tmp_path).metadata["counts"]["visited"] == counts[-1]
+        assert load_or_make(source, settings, {"name": "hash"}, tmp_path).metadata["counts"]["visited"] == counts[-1]
     assert counts[0] == counts[3] > counts[1] == counts[2]
 
 

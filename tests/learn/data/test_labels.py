@@ -4,18 +4,18 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learn.data.labels import UNREACHABLE, goal_distances
+from learn.data.labels import UNREACHABLE, compute_goal_distances
 
 
 def test_hand_made_graph() -> None:
     # 0 -> 1 -> 2(goal) -> 3 -> 3, 4 -> 2, 5 alone
-    distances = goal_distances(6, [0, 1, 2, 3, 4], [1, 2, 3, 3, 2], [2])
+    distances = compute_goal_distances(6, [0, 1, 2, 3, 4], [1, 2, 3, 3, 2], [2])
     assert distances.tolist() == [2, 1, 0, UNREACHABLE, 1, UNREACHABLE]
 
 
 def test_no_goal_and_no_transition() -> None:
-    assert goal_distances(2, [0], [1], []).tolist() == [UNREACHABLE] * 2
-    assert goal_distances(2, [], [], [1]).tolist() == [UNREACHABLE, 0]
+    assert compute_goal_distances(2, [0], [1], []).tolist() == [UNREACHABLE] * 2
+    assert compute_goal_distances(2, [], [], [1]).tolist() == [UNREACHABLE, 0]
 
 
 @st.composite
@@ -34,4 +34,4 @@ def test_against_relaxation_until_nothing_changes(graph: tuple[int, list[tuple[i
             best[source] = min(best[source], best[target] + 1)
     expected = np.where(np.isinf(best), UNREACHABLE, best)
     sources, targets = [source for source, _ in transitions], [target for _, target in transitions]
-    assert goal_distances(count, sources, targets, sorted(goals)).tolist() == expected.tolist()
+    assert compute_goal_distances(count, sources, targets, sorted(goals)).tolist() == expected.tolist()

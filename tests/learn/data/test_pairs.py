@@ -18,7 +18,7 @@ from epigym.task.task import Task
 from learn.data.explorers import ExplorerSettings, NoGoalError, explore, keep
 from learn.data.labels import UNREACHABLE
 from learn.data.pairs import Pairs, make_pairs, make_plan_pairs, make_rollout
-from learn.training.linear.aggregation import states_along
+from learn.training.validation import find_states_along
 from search.agents import make_agent, run_agent
 from search.heuristics import make_heuristic
 from tests.helpers.tasks import coin, delusion, hopeless, trivial
@@ -35,7 +35,7 @@ MOST = 100_000
 
 
 @cache
-def made(problem: str, expansions: int = 20, seed: int = 0) -> Pairs:
+def build_pairs(problem: str, expansions: int = 20, seed: int = 0) -> Pairs:
     found = make_pairs(load_problem(problem), expansions=expansions, max_states=MOST, seed=seed)
     assert found is not None
     return found
@@ -74,7 +74,7 @@ def expansions_of(pairs: Pairs, count: int) -> Iterator[tuple[int, list[tuple[in
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_labels_are_distances(problem: str) -> None:
-    pairs = made(problem)
+    pairs = build_pairs(problem)
     fresh = StateSpace(pairs.space.task)
     for state, distance in zip(pairs.ids.tolist(), pairs.distance.tolist(), strict=True):
         assert steps_to_a_goal(fresh, fresh.intern(pairs.space.model(state).state)) == distance
@@ -82,7 +82,7 @@ def test_labels_are_distances(problem: str) -> None:
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_what_is_better_is_nearer_and_no_dead_end(problem: str) -> None:
-    pairs = made(problem)
+    pairs = build_pairs(problem)
     better, worse = pairs.distance[pairs.better], pairs.distance[pairs.worse]
     assert (better != UNREACHABLE).all()
     assert ((better < worse) | (worse == UNREACHABLE)).all()
@@ -123,13 +123,13 @@ def test_what_has_no_goal_in_sight_has_no_pairs() -> None:
 
 
 def test_dead_ends_are_among_what_is_worse() -> None:
-    pairs = made("selective_communication/4_2_pl_5")
+    pairs = build_pairs("selective_communication/4_2_pl_5")
     assert (pairs.distance[pairs.worse] == UNREACHABLE).any()
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_each_expansion_weighs_the_same(problem: str) -> None:
-    pairs = made(problem, 5)
+    pairs = build_pairs(problem, 5)
     found = list(expansions_of(pairs, 5))
     distance = dict(zip(pairs.ids.tolist(), pairs.distance.tolist(), strict=True))
     for state, group in found:
@@ -140,7 +140,7 @@ def test_each_expansion_weighs_the_same(problem: str) -> None:
 
 
 def test_siblings_of_what_is_best_are_compared_with_it() -> None:
-    pairs = made("gossip", 64)
+    pairs = build_pairs("gossip", 64)
     goals = pairs.space.is_goal(range(64))
     for state, group in expansions_of(pairs, int((~goals).sum())):
         after = set(pairs.space.expand([state]).target.tolist()) - {state}
@@ -152,13 +152,13 @@ def test_siblings_of_what_is_best_are_compared_with_it() -> None:
 
 def test_half_of_what_is_expanded_lies_on_shortest_plans_and_in_the_end_it_is_everything() -> None:
     problem = "collaboration_communication/2_2_3_pl_6"
-    states = [state for state, _ in expansions_of(made(problem, 10), 10)]
-    depths = [steps_to_a_goal(made(problem, 10).space, state) for state in states[:5]]
+    states = [state for state, _ in expansions_of(build_pairs(problem, 10), 10)]
+    depths = [steps_to_a_goal(build_pairs(problem, 10).space, state) for state in states[:5]]
     assert states[0] == 0
     assert depths == [6, 5, 4, 3, 2]
-    space = made(problem, 1000).space
+    space = build_pairs(problem, 1000).space
     others = np.flatnonzero(~space.is_goal(range(len(space))))
-    assert sorted(state for state, _ in expansions_of(made(problem, 1000), len(others))) == others.tolist()
+    assert sorted(state for state, _ in expansions_of(build_pairs(problem, 1000), len(others))) == others.tolist()
 
 
 def test_another_goal_of_what_was_exhausted_gives_the_pairs_that_a_new_exploration_gives() -> None:
@@ -180,7 +180,7 @@ def test_another_goal_of_what_was_exhausted_gives_the_pairs_that_a_new_explorati
 
 @pytest.mark.parametrize("most", [1, 2, 3, 7])
 def test_the_number_of_expansions_is_bounded(most: int) -> None:
-    assert len(list(expansions_of(made("gossip", most), most))) == most
+    assert len(list(expansions_of(build_pairs("gossip", most), most))) == most
 
 
 def test_what_is_drawn_depends_on_the_seed_alone() -> None:
@@ -221,7 +221,7 @@ def test_a_plan_is_preferred_to_what_it_leaves_aside() -> None:
     space = StateSpace(load_problem("gossip"))
     plan = run_agent(make_agent("hfs"), space, make_heuristic("h_ff", space)).plan
     assert plan is not None
-    path, steps = states_along(space, plan), len(plan)
+    path, steps = find_states_along(space, plan), len(plan)
     assert steps > 2
     pairs = make_plan_pairs(space, path, seed=0)
     groups = list(expansions_of(pairs, steps))
@@ -240,7 +240,7 @@ def test_a_plan_is_preferred_to_what_it_leaves_aside() -> None:
     assert distance[path[-1]] == 0
 
 
-def flipped() -> Task:
+def flip_delusion() -> Task:
     """Of three e-states; in one of the two with the goal an agent is left with nothing to believe in."""
     return replace(delusion(), goal=(fluent("tail"),))
 
@@ -248,7 +248,7 @@ def flipped() -> Task:
 @pytest.mark.parametrize("name", ["dfs", "exhaustive"])
 @pytest.mark.parametrize(("problem", "forbid"), [(PROBLEMS[0], False), ("", False), ("", True)])
 def test_a_rollout_has_the_labels_of_its_exploration(problem: str, forbid: bool, name: str) -> None:
-    task = load_problem(problem) if problem else flipped()
+    task = load_problem(problem) if problem else flip_delusion()
     settings = ExplorerSettings(name, max_visited=150, max_kept=60, seed=1, consistent_beliefs=forbid)
     exploration = explore(task, settings)
     places = keep(exploration, settings)
@@ -271,7 +271,7 @@ def test_a_rollout_has_the_labels_of_its_exploration(problem: str, forbid: bool,
 
 
 def test_a_rollout_forbids_what_its_source_forbids() -> None:
-    found = make_rollout(StateSpace(flipped(), consistent_beliefs=True), ExplorerSettings("exhaustive"))
+    found = make_rollout(StateSpace(flip_delusion(), consistent_beliefs=True), ExplorerSettings("exhaustive"))
     assert found.space.consistent_beliefs
     assert len(found.ids) == 2
 

@@ -43,7 +43,7 @@ def content(**changed: Any) -> dict[str, Any]:
     return found
 
 
-def refused(path: Path) -> str:
+def read_refusal(path: Path) -> str:
     """What is said of a checkpoint that cannot be used, a line that begins with its name."""
     with pytest.raises(CheckpointError) as error:
         open_scorer(path, SPACE)
@@ -60,7 +60,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def exported(good: Path) -> Path:
+def onnx_file(good: Path) -> Path:
     pytest.importorskip("onnxruntime")
     pytest.importorskip("onnxscript")
     path = good.with_suffix(".onnx")
@@ -78,7 +78,7 @@ def test_it_is_a_file_of_torch_too(good: Path) -> None:
     assert [path.name for path in good.parent.iterdir() if path.suffix == ".ckpt"] == ["best.ckpt"]
 
 
-@pytest.mark.parametrize("kind", ["good", "exported"])
+@pytest.mark.parametrize("kind", ["good", "onnx_file"])
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_no_damage_passes(request: pytest.FixtureRequest, kind: str, data: st.DataObject) -> None:
@@ -91,7 +91,7 @@ def test_no_damage_passes(request: pytest.FixtureRequest, kind: str, data: st.Da
             damaged[place // 8] ^= 1 << place % 8
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / path.name).write_bytes(damaged)
-        assert "damaged or cut off, its content does not fit its sha256: " in refused(Path(folder) / path.name)
+        assert "damaged or cut off, its content does not fit its sha256: " in read_refusal(Path(folder) / path.name)
 
 
 def test_what_was_not_written_here_is_refused(tmp_path: Path) -> None:
@@ -100,17 +100,17 @@ def test_what_was_not_written_here_is_refused(tmp_path: Path) -> None:
         with pytest.raises(MissingCheckpointError, match="there is no "):
             open_scorer(path, SPACE)
         path.write_bytes(b"nothing")
-        assert "damaged or cut off" in refused(path)
+        assert "damaged or cut off" in read_refusal(path)
         path.write_bytes(append_checksum(b"nothing"))
-        assert f"is not a {'checkpoint' if name == 'own.ckpt' else 'network'} of learn." in refused(path)
+        assert f"is not a {'checkpoint' if name == 'own.ckpt' else 'network'} of learn." in read_refusal(path)
         path.unlink()
         path.mkdir()
-        assert "Is a directory" in refused(path)
+        assert "Is a directory" in read_refusal(path)
 
 
 def test_a_checkpoint_without_checksum_is_to_be_trained_again(tmp_path: Path) -> None:
     torch.save(content(), tmp_path / "old.ckpt")
-    assert re.search(rf"does not fit its sha256: {REMEDY}$", refused(tmp_path / "old.ckpt"))
+    assert re.search(rf"does not fit its sha256: {REMEDY}$", read_refusal(tmp_path / "old.ckpt"))
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
@@ -120,7 +120,7 @@ def test_weights_that_are_no_numbers_are_refused(tmp_path: Path, value: float) -
     tensor.view(-1)[0] = value
     write(diverged, tmp_path / "diverged.ckpt")
     expected = f"has weights that are no finite numbers in {name}: train again with a lower learning rate"
-    assert refused(tmp_path / "diverged.ckpt").endswith(expected)
+    assert read_refusal(tmp_path / "diverged.ckpt").endswith(expected)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_only_tensors_of_the_network_are_read(tmp_path: Path) -> None:
 def test_another_version_is_refused(tmp_path: Path, version: int | None) -> None:
     write(content(version=version, encoding=None), tmp_path / "own.ckpt")
     expected = f"was written by another version of epigym (format {version}, expected {VERSION}): train it again"
-    assert refused(tmp_path / "own.ckpt").endswith(expected)
+    assert read_refusal(tmp_path / "own.ckpt").endswith(expected)
 
 
 def test_scores_are_finite(good: Path) -> None:
@@ -178,17 +178,17 @@ class Malicious:
         return os.mkdir, (str(self.folder),)
 
 
-def pickled(value: object) -> bytes:
+def pickle_value(value: object) -> bytes:
     return pickle.dumps(value)
 
 
-def saved(value: object) -> bytes:
+def save_value(value: object) -> bytes:
     file = io.BytesIO()
     torch.save(value, file)
     return file.getvalue()
 
 
-@pytest.mark.parametrize("form", [pickled, saved])
+@pytest.mark.parametrize("form", [pickle_value, save_value])
 @pytest.mark.parametrize("has_checksum", [True, False])
 def test_nothing_in_a_checkpoint_is_executed(
     tmp_path: Path, form: Callable[[object], bytes], has_checksum: bool
@@ -196,9 +196,9 @@ def test_nothing_in_a_checkpoint_is_executed(
     path, trap = tmp_path / "trap.ckpt", tmp_path / "trap"
     for value in (Malicious(trap), content() | {"more": Malicious(trap)}, content(network=Malicious(trap))):
         path.write_bytes(append_checksum(form(value)) if has_checksum else form(value))
-        refused(path)
+        read_refusal(path)
     write(content() | {"more": Malicious(trap)}, path)
-    refused(path)
+    read_refusal(path)
     assert not trap.exists()
 
 
@@ -233,7 +233,7 @@ def test_nothing_in_a_checkpoint_is_executed(
 )  # fmt: skip
 def test_wrong_hyper_parameters_are_one_line(tmp_path: Path, changed: dict[str, Any]) -> None:
     write(content(**changed), tmp_path / "own.ckpt")
-    assert "own.ckpt is not a checkpoint of learn.train: " in refused(tmp_path / "own.ckpt")
+    assert "own.ckpt is not a checkpoint of learn.train: " in read_refusal(tmp_path / "own.ckpt")
 
 
 @pytest.mark.parametrize("name", list(content()["hyper_parameters"]))
@@ -241,7 +241,7 @@ def test_no_hyper_parameter_may_be_missing(tmp_path: Path, name: str) -> None:
     less = content()
     del less["hyper_parameters"][name]
     write(less, tmp_path / "own.ckpt")
-    assert "own.ckpt is not a checkpoint of learn.train: " in refused(tmp_path / "own.ckpt")
+    assert "own.ckpt is not a checkpoint of learn.train: " in read_refusal(tmp_path / "own.ckpt")
 
 
 @pytest.mark.parametrize("types", [[3], [3, 7, 9], [-70_000, 3], [3, 70_000], ["agent", "box"]])
@@ -249,10 +249,10 @@ def test_types_that_do_not_fit_the_network_are_refused(tmp_path: Path, types: li
     typed = content_of(random_trained(SMALL, "relational", types=(3, 7)), SMALL)
     typed["hyper_parameters"]["types"] = types
     write(typed, tmp_path / "own.ckpt")
-    assert "own.ckpt is not a checkpoint of learn.train: " in refused(tmp_path / "own.ckpt")
+    assert "own.ckpt is not a checkpoint of learn.train: " in read_refusal(tmp_path / "own.ckpt")
 
 
 @pytest.mark.parametrize("value", [None, 7, [], {}, {"state_dict": {}}, {"hyper_parameters": {}, "state_dict": {}}])
 def test_other_content_is_one_line(tmp_path: Path, value: Any) -> None:
     write(value, tmp_path / "own.ckpt")
-    assert "own.ckpt is not a checkpoint of learn.train" in refused(tmp_path / "own.ckpt")
+    assert "own.ckpt is not a checkpoint of learn.train" in read_refusal(tmp_path / "own.ckpt")

@@ -23,7 +23,7 @@ PROBLEM = "coin_in_the_box/pl_5"
 PLAN = ("open_a", "peek_a")
 
 
-def made(base: Base, iterations: int = 1, *, worlds: bool = True) -> tuple[LinearModel, StateSpace, FeatureTypes]:
+def make_model(base: Base, iterations: int = 1, *, worlds: bool = True) -> tuple[LinearModel, StateSpace, FeatureTypes]:
     """A model that knows every second feature of the initial e-state and one that does not occur."""
     space = StateSpace(load_problem(PROBLEM))
     types, representation = FeatureTypes(space.task), Representation(iterations, worlds, base)
@@ -51,7 +51,7 @@ def after(space: StateSpace, *plan: str) -> int:
 @pytest.mark.parametrize("base", ["none", "h_ff", "h_add"])
 @pytest.mark.parametrize("plan", [(), PLAN])
 def test_the_parts_add_up_to_the_score(base: Base, plan: tuple[str, ...]) -> None:
-    model, space, types = made(base)
+    model, space, types = make_model(base)
     state = after(space, *plan)
     found = explained(space, model, state, types)
     [expected] = LinearScorer(space, model, types).score(np.array([state], dtype=np.int32))
@@ -69,7 +69,7 @@ def test_the_parts_add_up_to_the_score(base: Base, plan: tuple[str, ...]) -> Non
 
 
 def test_a_model_that_knows_nothing_scores_by_its_constant() -> None:
-    model, space, types = made("none")
+    model, space, types = make_model("none")
     none = np.array([], dtype=np.uint64)
     empty = LinearModel("", model.representation, none, none.astype(np.float64), none.astype(np.int64), constant=2)
     found = explained(space, empty, 0, types)
@@ -95,23 +95,23 @@ class Printed:
         return [line.split(maxsplit=5) for line in table[: table.index("") if "" in table else None]]
 
 
-def printed(capsys: pytest.CaptureFixture[str], *overrides: str) -> Printed:
+def run_explain(capsys: pytest.CaptureFixture[str], *overrides: str) -> Printed:
     explain(compose(Explain, "explain", *overrides))
     return Printed(capsys.readouterr().out)
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    write_model(made("h_ff")[0], tmp_path / "coin_in_the_box.json")
+    write_model(make_model("h_ff")[0], tmp_path / "coin_in_the_box.json")
     return tmp_path / "coin_in_the_box.json"
 
 
 def test_what_is_printed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    model, space, types = made("h_ff")
+    model, space, types = make_model("h_ff")
     state = after(space, *PLAN)
     [expected] = LinearScorer(space, model, types).score(np.array([state], dtype=np.int32))
     found: Explanation = explained(space, model, state, types)
-    said = printed(capsys, f"problem={PROBLEM}", f"checkpoint={file}", "after=[open_a,peek_a]", "top=100")
+    said = run_explain(capsys, f"problem={PROBLEM}", f"checkpoint={file}", "after=[open_a,peek_a]", "top=100")
     assert said.lines[0] == f"{PROBLEM} after open_a, peek_a, by {file} (wl1+worlds+h_ff)"
     relaxation = float(said.line("relaxation").split()[0])
     numbers = said.numbers
@@ -135,11 +135,13 @@ def test_what_is_printed(file: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_only_the_top_is_listed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    every = printed(capsys, f"problem={PROBLEM}", f"checkpoint={file}", "top=100").features
-    some = printed(capsys, f"problem={PROBLEM}", f"checkpoint='{file.parent}/{{domain}}.json'", "top=3")
+    every = run_explain(capsys, f"problem={PROBLEM}", f"checkpoint={file}", "top=100").features
+    some = run_explain(capsys, f"problem={PROBLEM}", f"checkpoint='{file.parent}/{{domain}}.json'", "top=3")
     assert "at the start" in some.lines[0]
     assert some.features == every[:3]
-    assert "contribution" not in " ".join(printed(capsys, f"problem={PROBLEM}", f"checkpoint={file}", "top=0").lines)
+    assert "contribution" not in " ".join(
+        run_explain(capsys, f"problem={PROBLEM}", f"checkpoint={file}", "top=0").lines
+    )
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def types_of(encoding: str) -> list[int]:
     return type_ids_of([FeatureTypes(load_problem(PROBLEM))], Relational()) if encoding == "relational" else []
 
 
-def made(network: dict[str, Any], encoding: str, **changed: Any) -> Trained:
+def make_trained(network: dict[str, Any], encoding: str, **changed: Any) -> Trained:
     return random_trained(network, encoding, types=types_of(encoding), **changed)
 
 
@@ -50,23 +50,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def exported(folder: Path) -> Path:
+def onnx_file(folder: Path) -> Path:
     """The paper's network."""
     export_onnx(random_regressor(), folder / "paper" / "network.onnx")
     return folder / "paper" / "network.onnx"
 
 
 @pytest.fixture(scope="module")
-def typed(folder: Path) -> Path:
+def typed_file(folder: Path) -> Path:
     """A network of typed graphs."""
-    export_onnx(made(SMALL, "relational"), folder / "typed.onnx")
+    export_onnx(make_trained(SMALL, "relational"), folder / "typed.onnx")
     return folder / "typed.onnx"
 
 
 @pytest.mark.parametrize(
     ("nodes", "edges", "graphs"), [(40, 90, 6), (5, 4, 2), (1, 0, 1), (30, 30, 30), (7, 1, 7), (300, 2000, 1)]
 )
-@pytest.mark.parametrize("kind", ["exported", "typed"])
+@pytest.mark.parametrize("kind", ["onnx_file", "typed_file"])
 def test_onnx_runtime_agrees_on_random_batches(
     request: pytest.FixtureRequest, kind: str, nodes: int, edges: int, graphs: int
 ) -> None:
@@ -77,8 +77,8 @@ def test_onnx_runtime_agrees_on_random_batches(
         return torch.randint(most, shape, generator=generator)
 
     batch = torch.cat([torch.arange(graphs), random(graphs, nodes - graphs)])
-    if kind == "typed":
-        trained, known = made(SMALL, "relational"), torch.tensor([0, 1, *types_of("relational")])
+    if kind == "typed_file":
+        trained, known = make_trained(SMALL, "relational"), torch.tensor([0, 1, *types_of("relational")])
         state = random(len(KIND_OF), nodes)
         x = torch.cat([torch.from_numpy(KIND_OF)[state, None], state[:, None], known[random(len(known), nodes, 2)]], 1)
         edge_attr, node_type = random(RELATIONS, edges, 1), random(KINDS, nodes)
@@ -105,7 +105,7 @@ def test_onnx_runtime_agrees_on_random_batches(
     ],
 )  # fmt: skip
 def test_onnx_scores_are_those_of_pytorch(network: dict[str, Any], encoding: str, base: Any, folder: Path) -> None:
-    trained = made(network, encoding, base=base, steps=STEPS)
+    trained = make_trained(network, encoding, base=base, steps=STEPS)
     file = folder / f"{network is PAPER}_{encoding}_{base}.onnx"
     export_onnx(trained, file)
     space = StateSpace(load_problem(PROBLEM))
@@ -126,15 +126,15 @@ def test_onnx_scores_are_those_of_pytorch(network: dict[str, Any], encoding: str
         assert scorer.relaxation(ids).actions.tolist() == Relaxation(space)(ids).actions.tolist()
 
 
-def test_a_batch_may_be_empty(typed: Path, exported: Path) -> None:
+def test_a_batch_may_be_empty(typed_file: Path, onnx_file: Path) -> None:
     space = StateSpace(load_problem("coin_in_the_box/pl_3"))
-    for file in (typed, exported):
+    for file in (typed_file, onnx_file):
         assert OnnxScorer(file, space).score(np.empty(0, dtype=np.int32)).shape == (0,)
 
 
-def test_one_file_is_written_that_knows_what_it_is(exported: Path) -> None:
-    assert [path.name for path in exported.parent.iterdir()] == ["network.onnx"]
-    session = onnxruntime.InferenceSession(exported, providers=["CPUExecutionProvider"])
+def test_one_file_is_written_that_knows_what_it_is(onnx_file: Path) -> None:
+    assert [path.name for path in onnx_file.parent.iterdir()] == ["network.onnx"]
+    session = onnxruntime.InferenceSession(onnx_file, providers=["CPUExecutionProvider"])
     found = session.get_modelmeta().custom_metadata_map
     assert len(found.pop("sha256")) == DIGITS
     assert {name: json.loads(value) for name, value in found.items()} == {
@@ -145,7 +145,7 @@ def test_one_file_is_written_that_knows_what_it_is(exported: Path) -> None:
         "domains": ["coin_in_the_box"],
         "checkpoint": "none",
     }
-    onnx.checker.check_model(onnx.load(exported))
+    onnx.checker.check_model(onnx.load(onnx_file))
 
 
 def with_new_checksum(file: Path, target: Path, **changed: Any) -> Path:
@@ -158,14 +158,14 @@ def with_new_checksum(file: Path, target: Path, **changed: Any) -> Path:
     return target
 
 
-def test_what_is_no_export_or_another_version_is_refused(exported: Path, tmp_path: Path) -> None:
+def test_what_is_no_export_or_another_version_is_refused(onnx_file: Path, tmp_path: Path) -> None:
     space = StateSpace(load_problem("coin_in_the_box/pl_3"))
-    assert OnnxScorer(with_new_checksum(exported, tmp_path / "same.onnx"), space).score(np.array([0])).shape == (1,)
+    assert OnnxScorer(with_new_checksum(onnx_file, tmp_path / "same.onnx"), space).score(np.array([0])).shape == (1,)
     with pytest.raises(CheckpointError, match=rf"has format version 2, expected {METADATA_VERSION}: export it again"):
-        OnnxScorer(with_new_checksum(exported, tmp_path / "old.onnx", version=2), space)
+        OnnxScorer(with_new_checksum(onnx_file, tmp_path / "old.onnx", version=2), space)
     with pytest.raises(MissingCheckpointError, match=r"there is no exported network .*gone\.onnx: write one with"):
         OnnxScorer(tmp_path / "gone.onnx", space)
-    changed = bytearray(exported.read_bytes())
+    changed = bytearray(onnx_file.read_bytes())
     changed[len(changed) // 2] ^= 1
     (tmp_path / "damaged.onnx").write_bytes(changed)
     with pytest.raises(CheckpointError, match=r"damaged\.onnx.*export it again, or get it again from"):

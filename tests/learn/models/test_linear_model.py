@@ -37,7 +37,7 @@ from tests.helpers.tasks import hopeless
 PROBLEM = "coin_in_the_box/pl_5"
 
 
-def made(seed: int = 0, features: int = 6, **changes: Any) -> LinearModel:
+def make_model(seed: int = 0, features: int = 6, **changes: Any) -> LinearModel:
     """A model of random weights, some of them awkward to write down."""
     rng = np.random.default_rng(seed)
     colours = np.sort(rng.integers(2**64 - 1, size=features, dtype=np.uint64))
@@ -76,14 +76,14 @@ def assert_equal(one: LinearModel, other: LinearModel) -> None:
     ],
 )
 def test_a_file_says_all_of_a_model(tmp_path: Path, changes: dict[str, Any]) -> None:
-    model = made(**changes)
+    model = make_model(**changes)
     write_model(model, tmp_path / "model.json")
     assert_equal(model, read_model(tmp_path / "model.json"))
 
 
 def test_a_file_may_say_that_e_states_are_scored_and_nothing_else(tmp_path: Path) -> None:
     path = rewritten(tmp_path, lambda data: data["representation"].update(of="states"))
-    assert_equal(made(), read_model(path))
+    assert_equal(make_model(), read_model(path))
     path = rewritten(tmp_path, lambda data: data["representation"].update(of="actions"))
     message = f"{path}: no linear model: it scores actions, not e-states: train it again"
     with pytest.raises(CheckpointError, match=rf"^{re.escape(message)}$"):
@@ -91,7 +91,7 @@ def test_a_file_may_say_that_e_states_are_scored_and_nothing_else(tmp_path: Path
 
 
 def test_a_file_is_for_people_too(tmp_path: Path) -> None:
-    model = made()
+    model = make_model()
     write_model(model, tmp_path / "model.json")
     text = (tmp_path / "model.json").read_text()
     rows = [line for line in text.splitlines() if line.startswith("  [")]
@@ -108,7 +108,7 @@ Damage = Callable[[dict[str, Any]], object]
 def rewritten(folder: Path, damage: Damage) -> Path:
     """A file of a model that was changed and has the right checksum."""
     path = folder / "model.json"
-    write_model(made(), path)
+    write_model(make_model(), path)
     data = json.loads(path.read_text())
     del data["sha256"]
     damage(data)
@@ -190,7 +190,7 @@ def test_another_file_is_one_line(tmp_path: Path, text: str) -> None:
 
 def test_a_file_that_is_cut_off_or_of_another_version_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "model.json"
-    write_model(made(), path)
+    write_model(make_model(), path)
     text = path.read_text()
     write_checksummed(path, {"format_version": 99})
     expected = f"{path}: format 99, expected {FORMAT_VERSION}: train it again"
@@ -210,7 +210,7 @@ def rows(*values: dict[int, float]) -> tuple[NDArray[np.int64], NDArray[np.uint6
 
 
 def test_what_was_never_seen_weighs_nothing() -> None:
-    model = made(colours=np.array([4, 9, 2**64 - 2], np.uint64), weights=np.array([2.0, -1.0, 10.0]))
+    model = make_model(colours=np.array([4, 9, 2**64 - 2], np.uint64), weights=np.array([2.0, -1.0, 10.0]))
     states = [{4: 1.5, 9: 2.0}, {}, {3: 7.0, 5: 7.0, 2**64 - 1: 7.0}, {0: 1.0, 4: 1.0, 10: 1.0, 2**64 - 2: 3.0}]
     assert model.weigh(*rows(*states)).tolist() == [1, 0, 0, 32]
     assert model.weigh(*rows()).tolist() == []
@@ -218,11 +218,11 @@ def test_what_was_never_seen_weighs_nothing() -> None:
     assert nothing.weigh(*rows(*states)).tolist() == [0, 0, 0, 0]
 
 
-def fitted(representation: Representation, space: StateSpace, seed: int = 0) -> LinearModel:
+def make_model_of(representation: Representation, space: StateSpace, seed: int = 0) -> LinearModel:
     """A model of random weights for what occurs at the start."""
     colours = Observed(space, representation).features(np.array([0], dtype=np.int32)).colour
     weights = np.random.default_rng(seed).normal(size=len(colours))
-    return made(
+    return make_model(
         representation=representation,
         colours=colours,
         weights=weights,
@@ -236,7 +236,7 @@ def test_scores_do_not_depend_on_the_batch(base: Base) -> None:
     space = StateSpace(load_problem(PROBLEM))
     for state in range(4):
         space.expand([state])
-    scorer = LinearScorer(space, fitted(Representation(2, True, base), space))
+    scorer = LinearScorer(space, make_model_of(Representation(2, True, base), space))
     ids = np.arange(len(space), dtype=np.int32)
     together = scorer.score(ids)
     assert len(set(together.tolist())) > 5
@@ -253,12 +253,12 @@ def test_the_base_is_the_cost_of_the_relaxation(base: Base) -> None:
     relaxed = Relaxation(space)(ids)
     observed = Observed(space, Representation(0, base=base))
     assert observed.base(ids).tolist() == getattr(relaxed, base).tolist()
-    model = fitted(Representation(0, base=base), space)
+    model = make_model_of(Representation(0, base=base), space)
     features = LinearScorer(space, replace(model, base_weight=0, constant=0)).score(ids)
     score = LinearScorer(space, replace(model, base_weight=2, constant=0.5))
     assert score.score(ids) == pytest.approx(features + 2 * getattr(relaxed, base) + 0.5)
     assert score.relaxation is not None
-    assert LinearScorer(space, fitted(Representation(0), space)).relaxation is None
+    assert LinearScorer(space, make_model_of(Representation(0), space)).relaxation is None
 
 
 @pytest.mark.parametrize("base", ["h_ff", "h_add"])
@@ -284,13 +284,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "shipped"
 
 
-def known(folder: Path, name: str, *schema: int) -> str:
-    write_model(made(domain=name, schema=frozenset(schema)), folder / f"{name}.json")
+def write(folder: Path, name: str, *schema: int) -> str:
+    write_model(make_model(domain=name, schema=frozenset(schema)), folder / f"{name}.json")
     return str(folder / f"{name}.json")
 
 
 def test_the_model_of_a_domain_is_taken_for_what_it_knows(folder: Path) -> None:
-    coin, general = known(folder, "coin_in_the_box", 1, 2, 3), known(folder, "general", 1)
+    coin, general = write(folder, "coin_in_the_box", 1, 2, 3), write(folder, "general", 1)
     for schema in (frozenset[int](), frozenset({2}), frozenset({1, 2, 3})):
         assert find_model(None, "coin_in_the_box", schema)[0] == coin
         assert find_model(None, "coin_in_the_box", schema)[1].domain == "coin_in_the_box"
@@ -300,7 +300,11 @@ def test_the_model_of_a_domain_is_taken_for_what_it_knows(folder: Path) -> None:
 
 
 def test_what_is_called_otherwise_is_known_by_what_is_in_it(folder: Path) -> None:
-    coin, _, vine = known(folder, "coin_in_the_box", 1, 2, 3), known(folder, "general", 9), known(folder, "vine", 1, 4)
+    coin, _, vine = (
+        write(folder, "coin_in_the_box", 1, 2, 3),
+        write(folder, "general", 9),
+        write(folder, "vine", 1, 4),
+    )
     assert find_model(None, "the-coin", frozenset({2, 3}))[0] == coin
     assert find_model(None, "the-coin", frozenset({1, 4}))[0] == vine
     assert find_model(None, "vine", frozenset({1}))[0] == vine
@@ -309,7 +313,7 @@ def test_what_is_called_otherwise_is_known_by_what_is_in_it(folder: Path) -> Non
 
 def test_of_the_models_only_the_one_that_is_taken_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """To read one takes as long as many a search."""
-    vine = [known(folder, name, *schema) for name, schema in {"a": (1, 2), "general": (9,), "vine": (3, 4)}.items()][-1]
+    vine = [write(folder, name, *schema) for name, schema in {"a": (1, 2), "general": (9,), "vine": (3, 4)}.items()][-1]
     read: list[str] = []
     monkeypatch.setattr(shipped, "read_model", lambda path: (read.append(str(path)), read_model(path))[1])
     assert find_model(None, "the-vine", frozenset({3}))[1].domain == "vine"
@@ -325,14 +329,14 @@ def test_a_schema_that_cannot_be_read_alone_is_an_error_of_its_file(content: str
 
 def test_a_task_of_the_domain_has_its_model_and_a_file_of_that_name_has_not(folder: Path) -> None:
     small, large = (FeatureTypes(domain_problem("coin_in_the_box", agents=count)).schema for count in (3, 5))
-    coin, general = known(folder, "coin_in_the_box", *small), known(folder, "general")
+    coin, general = write(folder, "coin_in_the_box", *small), write(folder, "general")
     assert find_model(None, "coin_in_the_box", large)[0] == coin
     assert find_model(None, "coin_in_the_box", FeatureTypes(hopeless()).schema)[0] == general
 
 
 def test_a_file_is_taken_as_it_is_named(folder: Path, tmp_path: Path) -> None:
-    known(folder, "general")
-    mine = known(tmp_path, "grapevine", 1)
+    write(folder, "general")
+    mine = write(tmp_path, "grapevine", 1)
     assert find_model(mine, "coin_in_the_box", frozenset({9}))[0] == mine
     file, model = find_model(str(tmp_path / "{domain}.json"), "grapevine", frozenset({9}))
     assert (file, model.domain) == (mine, "grapevine")
@@ -356,7 +360,7 @@ def test_what_is_missing_is_named_with_a_remedy(folder: Path, tmp_path: Path) ->
 
 
 def test_a_damaged_model_of_the_domain_is_not_passed_over(folder: Path) -> None:
-    known(folder, "general")
+    write(folder, "general")
     (folder / "coin_in_the_box.json").write_text("{}")
     with pytest.raises(CheckpointError, match=r"coin_in_the_box\.json: damaged or edited"):
         find_model(None, "coin_in_the_box", frozenset())
@@ -381,7 +385,7 @@ def test_the_models_that_come_with_epigym_are_found_by_domain(problem: str) -> N
 def test_every_call_reads_the_file(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
-        write_model(made(domain=name), tmp_path / name / "model.json")
+        write_model(make_model(domain=name), tmp_path / name / "model.json")
 
     def domain() -> str:
         return find_model("model.json", "", frozenset())[1].domain
@@ -390,7 +394,7 @@ def test_every_call_reads_the_file(folder: Path, tmp_path: Path, monkeypatch: py
     assert domain() == "first"
     monkeypatch.chdir(tmp_path / "second")
     assert domain() == "second"
-    write_model(made(domain="third"), "model.json")
+    write_model(make_model(domain="third"), "model.json")
     assert domain() == "third"
     Path("model.json").unlink()
     with pytest.raises(MissingError, match="there is no model"):

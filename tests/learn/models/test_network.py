@@ -59,7 +59,7 @@ def perceptron(x: np.ndarray, module: nn.Module) -> np.ndarray:
     return np.maximum(x @ weight.T + bias, 0) @ last_weight.T + last_bias
 
 
-def written_out(network: Any, data: Any) -> list[float]:
+def evaluate_by_loops(network: Any, data: Any) -> list[float]:
     """The values of graphs by loops over nodes and edges."""
     x = data.x.numpy()
     if isinstance(network.nodes, nn.Sequential):
@@ -105,7 +105,7 @@ def test_values_are_the_definition_written_out(encoding: str) -> None:
     network, data = random_network(encoding), to_pyg(graphs_of(coin(), encoding))
     found = network(data)
     assert found.shape == (data.num_graphs,)
-    np.testing.assert_allclose(found, written_out(network, data), atol=CLOSE)
+    np.testing.assert_allclose(found, evaluate_by_loops(network, data), atol=CLOSE)
     assert found.abs().min() > 100 * CLOSE
 
 

@@ -64,7 +64,7 @@ class RandomStates:
         return to_pyg(unroll(self.rows(ids), self.identifiers, self.goal))
 
 
-def shared(*parts: tuple[RandomStates, Any], gradients: bool = False) -> SharedGraphs:
+def share_parts(*parts: tuple[RandomStates, Any], gradients: bool = False) -> SharedGraphs:
     return share(cast(Any, parts), gradients=gradients)
 
 
@@ -183,7 +183,7 @@ def test_shared_computation_gives_the_values_of_separate_graphs() -> None:
     first, second = RandomStates(3, 20, agents=3), RandomStates(4, 10)
     rows, other = [5, 0, 19, 7], [2, 9]
     separate = [network(first.data([row])) for row in rows] + [network(second.data([row])) for row in other]
-    graphs = shared((first, rows), (second, other))
+    graphs = share_parts((first, rows), (second, other))
     assert graphs.num_graphs == 6
     torch.testing.assert_close(network(graphs), torch.cat(separate), rtol=0, atol=1e-4)
 
@@ -192,7 +192,7 @@ def test_shared_computation_gives_the_gradients_of_separate_graphs() -> None:
     network = make_paper_network().eval()
     states = RandomStates(5, 30)
     gradients = []
-    for data in (shared((states, range(30)), gradients=True), states.data(range(30))):
+    for data in (share_parts((states, range(30)), gradients=True), states.data(range(30))):
         network.zero_grad()
         (network(data) / MOST).square().sum().backward()
         gradients.append([parameter.grad.clone() for parameter in network.parameters()])

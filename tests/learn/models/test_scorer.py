@@ -27,8 +27,8 @@ from learn.models.checkpoints import Trained
 from learn.models.gine.model import FusedScorer
 from learn.models.gine.network import GineNetwork
 from learn.models.gine.paper import PaperNetwork
-from learn.models.gine.scorer import NetworkScorer, PaperScorer, folded, make_scorer
-from learn.models.scoring import CorrectingScorer, chunks
+from learn.models.gine.scorer import NetworkScorer, PaperScorer, fold_batch_norm, make_scorer
+from learn.models.scoring import CorrectingScorer, split_into_chunks
 from tests.helpers.strategies import estates
 from tests.helpers.trained import PAPER, SMALL, random_regressor, random_trained
 
@@ -37,7 +37,7 @@ PROBLEMS = ("coin_in_the_box/pl_7", "grapevine/3_pl_4", "assembly_line/b5_pl_5")
 BASES: tuple[Base, ...] = ("none", "h_ff", "h_add")
 
 
-def explored(name: str, count: int) -> StateSpace:
+def explore_some(name: str, count: int) -> StateSpace:
     space = StateSpace(load_problem(name))
     done = 0
     while done < len(space) < count:
@@ -52,15 +52,15 @@ def plain_scores(trained: Trained, space: StateSpace, ids: np.ndarray) -> np.nda
     return BaseHeuristic(space, trained.base).correct(ids, trained.network(data).numpy())
 
 
-def shuffled(space: StateSpace, count: int) -> np.ndarray:
+def shuffle_ids(space: StateSpace, count: int) -> np.ndarray:
     return np.random.default_rng(0).permutation(len(space))[:count].astype(np.int32)
 
 
 @pytest.mark.parametrize("encoding", IDENTIFIERS)
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_scores_of_the_paper_s_network_are_those_of_the_plain_one(encoding: str, name: str) -> None:
-    space = explored(name, 300)
-    ids, trained = shuffled(space, 270), random_regressor(encoding)
+    space = explore_some(name, 300)
+    ids, trained = shuffle_ids(space, 270), random_regressor(encoding)
     scorer = make_scorer(trained, space)
     assert isinstance(scorer, PaperScorer)
     scores = scorer.score(ids)
@@ -72,9 +72,9 @@ def test_scores_of_the_paper_s_network_are_those_of_the_plain_one(encoding: str,
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_scores_of_a_network_are_those_of_the_plain_one(encoding: str, name: str) -> None:
-    space = explored(name, 120)
+    space = explore_some(name, 120)
     types = type_ids_of([FeatureTypes(space.task)], Relational()) if encoding == "relational" else []
-    ids, trained = shuffled(space, 100), random_trained(SMALL, encoding, types=types)
+    ids, trained = shuffle_ids(space, 100), random_trained(SMALL, encoding, types=types)
     assert isinstance(make_scorer(trained, space), FusedScorer)
     for scorer in (make_scorer(trained, space), NetworkScorer(trained, space)):
         scores = scorer.score(ids)
@@ -86,8 +86,8 @@ def test_scores_of_a_network_are_those_of_the_plain_one(encoding: str, name: str
 @pytest.mark.parametrize("network", [PAPER, SMALL])
 @pytest.mark.parametrize("base", BASES)
 def test_a_network_corrects_its_base(network: dict[str, Any], base: Base) -> None:
-    space = explored("coin_in_the_box/pl_6", 60)
-    ids, steps = shuffled(space, 50), Calibration([1, 2], [0, 5])
+    space = explore_some("coin_in_the_box/pl_6", 60)
+    ids, steps = shuffle_ids(space, 50), Calibration([1, 2], [0, 5])
     alone, corrected = (make_scorer(random_trained(network, base=one, steps=steps), space) for one in ("none", base))
     expected = BaseHeuristic(space, base)(ids)
     assert (base == "none") == (not expected.any())
@@ -112,7 +112,7 @@ def test_subclasses_are_scored_plainly(kind: Any) -> None:
 
 @pytest.mark.parametrize("trained", [random_regressor(), random_trained(SMALL, "relational", base="h_add")])
 def test_scores_do_not_depend_on_the_batch(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
-    space = explored("coin_in_the_box/pl_7", 200)
+    space = explore_some("coin_in_the_box/pl_7", 200)
     ids = np.arange(100, dtype=np.int32)
     together = make_scorer(trained, space).score(ids)
     one_by_one = make_scorer(trained, space)
@@ -129,7 +129,7 @@ def test_scores_do_not_depend_on_the_batch(trained: Trained, monkeypatch: pytest
 def test_e_states_of_many_worlds_are_scored_a_few_at_a_time(most: int, size: int) -> None:
     space: Any = SimpleNamespace(world_counts=lambda ids: np.where(ids == 7, most, 1))
     ids = np.arange(50, dtype=np.int32)
-    parts = list(chunks(space, ids, 20))
+    parts = list(split_into_chunks(space, ids, 20))
     assert {len(part) for part in parts[:-1]} == {size}
     assert np.concatenate(parts).tolist() == ids.tolist()
 
@@ -144,7 +144,7 @@ def test_a_task_that_does_not_fit_the_encoding_is_refused(network: dict[str, Any
 
 
 def test_graphs_of_many_states_are_flat_arrays_that_torch_takes_as_they_are() -> None:
-    space = explored("coin_in_the_box/pl_7", 50)
+    space = explore_some("coin_in_the_box/pl_7", 50)
     for array in Encoder(space).graphs(np.arange(50, dtype=np.int32)):
         assert array.dtype in (np.int64, np.uint8)
         assert array.flags.c_contiguous
@@ -165,7 +165,7 @@ def test_any_frame_and_any_number_of_designated_worlds(state: EState) -> None:
 
 
 def test_goal_part_has_the_same_embeddings_in_every_state() -> None:
-    space = explored("coin_in_the_box/pl_6", 100)
+    space = explore_some("coin_in_the_box/pl_6", 100)
     network: Any = random_regressor().network
     goal_size = len(Encoder(space).goal.bits)
     data = to_pyg(Encoder(space).graphs(np.arange(100, dtype=np.int32)))
@@ -180,12 +180,12 @@ def test_the_folded_head_computes_what_the_head_computes() -> None:
     network: Any = random_regressor().network
     x = torch.randn(7, 128)
     expected = network.head(x)
-    torch.testing.assert_close(folded(network).head(x), expected)
+    torch.testing.assert_close(fold_batch_norm(network).head(x), expected)
     assert torch.equal(network.head(x), expected), "the network itself stays as it was"
 
 
 def test_new_worlds_are_embedded_when_they_appear() -> None:
-    space = explored("coin_in_the_box/pl_7", 2)
+    space = explore_some("coin_in_the_box/pl_7", 2)
     trained = random_regressor()
     scorer = PaperScorer(trained, space)
     scorer.score(np.array([0], dtype=np.int32))

@@ -19,7 +19,7 @@ from epigym.task.task import Task
 from learn.data.dataset import make_samples
 from learn.data.explorers import ExplorerSettings, explore
 from learn.reinforcement.episodes import write_minari
-from learn.rollouts import Rollouts, rollouts
+from learn.rollouts import Rollouts, make_rollouts
 from tests.helpers.commands import compose
 
 PROBLEM = "coin_in_the_box/pl_3"
@@ -64,7 +64,7 @@ def test_minari_reads_what_the_environment_does(encoding: str, tmp_path: Path, m
 
 def test_the_command_writes_one_for_each_problem(tmp_path: Path) -> None:
     settings = compose(Rollouts, "rollouts", f"problem={PROBLEM}", "format=minari", "episodes=3", f"outputs={tmp_path}")
-    rollouts(replace(settings, run_dir=tmp_path / "run"))
+    make_rollouts(replace(settings, run_dir=tmp_path / "run"))
     assert (tmp_path / "minari" / NAME / "data" / "metadata.json").exists()
     assert [path.name for path in (tmp_path / "minari").iterdir()] == ["epigym"]
     with pytest.raises(UsageError, match="episodes=3: there are none: add format=minari"):

@@ -21,10 +21,10 @@ from epigym.space.space import StateSpace
 from epigym.task.formula import and_
 from learn.graph_ppo import GraphPpo
 from learn.graph_ppo import train as command
-from learn.reinforcement.goal_reaching import summary
-from learn.reinforcement.goals import GoalsEnv, play, sample_goals, shortest, split_goals
-from learn.reinforcement.graph_ppo import GraphPolicy, Hyperparameters, advantages, masked, train
-from learn.training.seeds import over_seeds
+from learn.reinforcement.goal_reaching import summarize
+from learn.reinforcement.goals import GoalsEnv, measure_shortest_plans, play, sample_goals, split_goals
+from learn.reinforcement.graph_ppo import GraphPolicy, Hyperparameters, estimate_advantages, make_distribution, train
+from learn.training.seeds import average_over_seeds
 from tests.helpers.commands import compose
 
 CHOICES = Hyperparameters(
@@ -61,20 +61,20 @@ def test_advantages_are_what_they_are_by_definition(seed: int, gamma: float, tra
     rewards = rng.normal(size=(length, 3)).astype(np.float32)
     values = rng.normal(size=(length + 1, 3)).astype(np.float32)
     ended = rng.random((length, 3)) < 0.3
-    found = advantages(rewards, values, ended, gamma=gamma, trace=trace)
+    found = estimate_advantages(rewards, values, ended, gamma=gamma, trace=trace)
     assert np.allclose(found, by_definition(rewards, values, ended, gamma, trace), atol=1e-4)
 
 
 def test_advantages_of_two_steps() -> None:
     rewards, values = np.float32([[-1], [-1]]), np.float32([[0.5], [0.25], [2]])
-    found = advantages(rewards, values, np.array([[False], [True]]), gamma=0.5, trace=0.5)
+    found = estimate_advantages(rewards, values, np.array([[False], [True]]), gamma=0.5, trace=0.5)
     assert found.ravel().tolist() == [-1 + 0.125 - 0.5 + 0.25 * (-1 - 0.25), -1.25]
 
 
 def test_masked_actions_have_no_probability() -> None:
     logits = torch.tensor([[50.0, 1.0, 1.0], [3.0, 2.0, 1.0], [0.0, 0.0, 1.0]], requires_grad=True)
     masks = torch.tensor([[False, True, True], [True, False, False], [False, False, False]])
-    distribution = masked(logits, masks)
+    distribution = make_distribution(logits, masks)
     assert distribution.probs[0].tolist() == [0.0, 0.5, 0.5]
     assert distribution.probs[1].tolist() == [1.0, 0.0, 0.0]
     assert torch.allclose(distribution.probs[2], torch.softmax(logits[2], 0))  # a dead end, where nothing does anything
@@ -111,7 +111,7 @@ def test_other_environments_are_refused() -> None:
 def test_a_small_problem_is_learned_to_the_optimum() -> None:
     env = coin()
     goals = [env.task.goal]
-    best = shortest(env.space, goals)
+    best = measure_shortest_plans(env.space, goals)
     *_, (policy, _) = train(vector(env), CHOICES, steps=3000, seed=0)
     assert play(env.space, env.encoder, goals, policy.choose, 8).tolist() == best.tolist() == [2]
 
@@ -153,7 +153,7 @@ def test_drawn_goals_are_different_reachable_and_follow_from_the_seed() -> None:
     goals = [goal for goal, _ in drawn]
     assert len(set(goals)) == 12
     assert drawn == sample_goals(coin(goal_steps=3), 12, seed=4) != sample_goals(env, 12, seed=5)
-    lengths = shortest(env.space, goals)
+    lengths = measure_shortest_plans(env.space, goals)
     assert lengths.min() >= 1
     assert lengths.max() <= 3
     with pytest.raises(EpigymError, match="different goals, not 100: ask for fewer"):
@@ -249,12 +249,12 @@ def test_the_command_writes_curves_goals_and_policies(tmp_path: Path) -> None:
 
 
 def test_the_summary_has_the_interval_of_student() -> None:
-    assert summary([0.9]) == "90.0 % of the optimal return on goals held out, one seed"
-    assert summary([0.9, 0.95, 1.0]) == "95.0 ± 12.4 % of the optimal return on goals held out, 3 seeds"
+    assert summarize([0.9]) == "90.0 % of the optimal return on goals held out, one seed"
+    assert summarize([0.9, 0.95, 1.0]) == "95.0 ± 12.4 % of the optimal return on goals held out, 3 seeds"
 
 
 def test_the_interval_over_seeds_holds_the_mean_as_often_as_it_says() -> None:
     draws = np.random.default_rng(0).normal(size=(2000, 3))
-    found = [over_seeds(list(row)) for row in draws]
+    found = [average_over_seeds(list(row)) for row in draws]
     assert np.mean([abs(mean) <= half for mean, half in found]) == pytest.approx(0.95, abs=0.015)
-    assert over_seeds([0.9]) == (0.9, 0.0)
+    assert average_over_seeds([0.9]) == (0.9, 0.0)

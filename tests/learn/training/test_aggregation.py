@@ -23,7 +23,7 @@ from learn.training.linear.aggregation import make_added_pairs, sample_larger
 from learn.training.linear.fit import TrainingData
 from learn.training.linear.training import Selection, train_linear
 from learn.training.options import LinearOptions
-from learn.training.validation import ValidationResult, search_greedily, states_along
+from learn.training.validation import ValidationResult, find_states_along, search_greedily
 
 DOMAIN = "gossip"
 LEAST = LinearOptions(
@@ -94,7 +94,7 @@ def test_what_can_be_exhausted_is_labelled_exactly_and_of_the_rest_the_plan_is_l
     space = StateSpace(large)
     plan = search_greedily(space, LinearScorer(space, model, FeatureTypes(large)).score, 1000).plan
     assert plan
-    path = states_along(space, plan)
+    path = find_states_along(space, plan)
     assert space.is_goal(path).tolist() == [False] * len(plan) + [True]
     assert {*planned.ids[planned.better].tolist()} == {*path[1:]}
     assert planned.distance.max() == len(path) - 1

@@ -24,19 +24,19 @@ UNSOLVABLE = "selective_communication/10_8_pl_9"
 
 
 @pytest.fixture(scope="module")
-def explored() -> Pairs:
+def rollout() -> Pairs:
     """All e-states of a problem, with their distances."""
     return make_rollout(load_problem(PROBLEM), ExplorerSettings("exhaustive"))
 
 
 @pytest.fixture
-def doubling(monkeypatch: pytest.MonkeyPatch, explored: Pairs) -> None:
+def doubling(monkeypatch: pytest.MonkeyPatch, rollout: Pairs) -> None:
     """A network whose values are ten more than the true distance, and its steps twice the distance."""
-    monkeypatch.setattr(assessment, "chosen", lambda path, domain: "some.ckpt")
+    monkeypatch.setattr(assessment, "find_checkpoint", lambda path, domain: "some.ckpt")
 
     def double(path: str, space: StateSpace) -> Any:
         assert path == "some.ckpt"
-        distance = dict(zip(explored.ids.tolist(), explored.distance.tolist(), strict=True))
+        distance = dict(zip(rollout.ids.tolist(), rollout.distance.tolist(), strict=True))
         steps = Calibration((10.0, 20.0), (0.0, 20.0))
         return SimpleNamespace(steps=steps, score=lambda ids: np.array([10.0 + distance[one] for one in ids.tolist()]))
 
@@ -51,11 +51,11 @@ def run(folder: Path, *overrides: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.usefixtures("doubling")
-def test_errors_and_ranks_of_a_whole_problem(tmp_path: Path, explored: Pairs) -> None:
+def test_errors_and_ranks_of_a_whole_problem(tmp_path: Path, rollout: Pairs) -> None:
     (row,) = run(tmp_path, f"problem={PROBLEM}", "explorer=exhaustive")
-    distance = explored.distance
-    goal = explored.space.query(explored.space.task.goal)
-    goal_count = np.sum(~goal(explored.ids), axis=1)
+    distance = rollout.distance
+    goal = rollout.space.query(rollout.space.task.goal)
+    goal_count = np.sum(~goal(rollout.ids), axis=1)
     assert row["problem"] == PROBLEM
     numbers = {name: float(value) for name, value in row.items() if name != "problem"}
     assert numbers["samples"] == len(distance)

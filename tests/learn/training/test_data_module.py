@@ -89,14 +89,14 @@ def test_balance_keeps_at_least_one_of_every_class(share: float) -> None:
 
 
 @pytest.fixture(scope="module")
-def explored() -> list[Pairs]:
+def rollouts() -> list[Pairs]:
     """Two problems with all their e-states."""
     names = (PROBLEM, "collaboration_communication/2_2_3_pl_4")
     return [make_rollout(load_problem(name), ExplorerSettings("exhaustive")) for name in names]
 
 
 @pytest.fixture(scope="module")
-def paired() -> list[Pairs]:
+def problems_with_pairs() -> list[Pairs]:
     """Two problems with pairs, more than in one run."""
     names = (PROBLEM, "collaboration_communication/2_2_3_pl_4")
     found = [make_pairs(load_problem(name), expansions=20, max_states=1000, seed=1) for name in names]
@@ -112,10 +112,10 @@ def batches_of(data: TrainingData) -> list[Batch]:
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_every_sample_is_in_one_batch_with_its_distance_and_base(explored: list[Pairs], shared: bool) -> None:
-    train, validation = split_samples(states_of(explored, shared=shared), 1.0, 0.2, 3)
+def test_every_sample_is_in_one_batch_with_its_distance_and_base(rollouts: list[Pairs], shared: bool) -> None:
+    train, validation = split_samples(states_of(rollouts, shared=shared), 1.0, 0.2, 3)
     data = TrainingData(train, validation, 16, 3)
-    count = sum(len(one.ids) for one in explored)
+    count = sum(len(one.ids) for one in rollouts)
     assert len(train) + len(validation) == count
     batches = [*batches_of(data), *data.val_dataloader()]
     distance = torch.cat([batch.distance for batch in batches])
@@ -123,15 +123,15 @@ def test_every_sample_is_in_one_batch_with_its_distance_and_base(explored: list[
     assert all(batch.graphs.num_graphs == len(batch.base) <= 16 for batch in batches)
     expected = [
         (float(length), float(cost))
-        for one in explored
+        for one in rollouts
         for length, cost in zip(one.distance, BaseHeuristic(one.space, "h_ff")(one.ids), strict=True)
     ]
     assert sorted(zip(distance.tolist(), base.tolist(), strict=True)) == sorted(expected)
 
 
-def test_pairs_name_the_e_states_of_their_batch(paired: list[Pairs]) -> None:
+def test_pairs_name_the_e_states_of_their_batch(problems_with_pairs: list[Pairs]) -> None:
     """Each pair is in one batch; what is better is nearer, and the weights of a batch are 1 together."""
-    data = TrainingData(PairRuns(states_of(paired)), (), 128, 3)
+    data = TrainingData(PairRuns(states_of(problems_with_pairs)), (), 128, 3)
     batches = batches_of(data)
     assert len(batches) > 1
     for batch in batches:
@@ -142,35 +142,35 @@ def test_pairs_name_the_e_states_of_their_batch(paired: list[Pairs]) -> None:
     pairs = torch.cat([torch.stack([one.distance[one.better], one.distance[one.worse]]).T for one in batches])
     expected = np.concatenate([
         np.stack([known[one.better], known[one.worse]]).T
-        for one, known in zip(paired, states_of(paired).distance, strict=True)
+        for one, known in zip(problems_with_pairs, states_of(problems_with_pairs).distance, strict=True)
     ])  # fmt: skip
     assert sorted(map(tuple, pairs.tolist())) == sorted(map(tuple, expected.tolist()))
 
 
-def test_a_last_batch_of_one_sample_is_dropped(explored: list[Pairs]) -> None:
-    samples = Samples(states_of(explored), [np.arange(17), np.arange(0)], gradients=True)
+def test_a_last_batch_of_one_sample_is_dropped(rollouts: list[Pairs]) -> None:
+    samples = Samples(states_of(rollouts), [np.arange(17), np.arange(0)], gradients=True)
     assert [len(batch.base) for batch in batches_of(TrainingData(samples, samples, 16, 0))] == [16]
     assert [len(batch.base) for batch in batches_of(TrainingData(samples, samples, 15, 0))] == [15, 2]
 
 
-def test_one_sample_is_too_few(explored: list[Pairs]) -> None:
-    one = Samples(states_of(explored), [np.arange(1), np.arange(0)], gradients=True)
+def test_one_sample_is_too_few(rollouts: list[Pairs]) -> None:
+    one = Samples(states_of(rollouts), [np.arange(1), np.arange(0)], gradients=True)
     with pytest.raises(EpigymError, match=r"^1 training samples are too few: at least 2 are needed$"):
         TrainingData(one, one, 16, 0)
 
 
-def test_the_order_depends_on_the_seed_alone(paired: list[Pairs]) -> None:
+def test_the_order_depends_on_the_seed_alone(problems_with_pairs: list[Pairs]) -> None:
     def order(seed: int) -> list[float]:
-        data = TrainingData(PairRuns(states_of(paired)), (), 64, seed)
+        data = TrainingData(PairRuns(states_of(problems_with_pairs)), (), 64, seed)
         return [float(value) for batch in batches_of(data) for value in batch.weight]
 
     assert order(1) == order(1) != order(2)
 
 
 @pytest.mark.parametrize("share_graphs", [False, True])
-def test_a_batch_is_the_same_whichever_was_fetched_before(explored: list[Pairs], share_graphs: bool) -> None:
+def test_a_batch_is_the_same_whichever_was_fetched_before(rollouts: list[Pairs], share_graphs: bool) -> None:
     """Bit by bit: the graphs of a training that is gone on with are made in another order."""
-    late, early = (states_of(explored, shared=share_graphs) for _ in range(2))
+    late, early = (states_of(rollouts, shared=share_graphs) for _ in range(2))
     late.batch([(0, np.arange(200, 225))])
     late.batch([(1, np.arange(20))])
     parts = [(0, np.arange(30, 60)), (1, np.arange(10, 20))]
@@ -185,15 +185,15 @@ def test_a_batch_is_the_same_whichever_was_fetched_before(explored: list[Pairs],
         assert torch.equal(first.edge_index, second.edge_index)
 
 
-def test_problems_to_search_are_one_batch_of_numbers(paired: list[Pairs]) -> None:
+def test_problems_to_search_are_one_batch_of_numbers(problems_with_pairs: list[Pairs]) -> None:
     problems: Any = [object(), object(), object()]
-    data = TrainingData(PairRuns(states_of(paired)), problems, 64, 0, nodes=7)
+    data = TrainingData(PairRuns(states_of(problems_with_pairs)), problems, 64, 0, nodes=7)
     (numbers,) = data.val_dataloader()
     assert (numbers.tolist(), data.nodes) == ([0, 1, 2], 7)
 
 
-def test_few_samples_validate_on_those_to_train_on(explored: list[Pairs], caplog: pytest.LogCaptureFixture) -> None:
-    few = replace(explored[0], ids=explored[0].ids[:4], distance=np.arange(4, dtype=np.int32))
+def test_few_samples_validate_on_those_to_train_on(rollouts: list[Pairs], caplog: pytest.LogCaptureFixture) -> None:
+    few = replace(rollouts[0], ids=rollouts[0].ids[:4], distance=np.arange(4, dtype=np.int32))
     train, validation = split_samples(states_of([few]), 1.0, 0.2, 0)
     assert train.row.tolist() == validation.row.tolist() == [0, 1, 2, 3]
     assert "all distance classes have under 5 samples" in caplog.text

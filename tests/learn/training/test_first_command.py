@@ -21,7 +21,7 @@ from learn.models.checkpoints import load, read_all
 from learn.models.gine.scorer import make_scorer
 from learn.train import Train
 from learn.training.example import write_samples
-from learn.training.options import ModelOptions, SampledOptions, given
+from learn.training.options import ModelOptions, SampledOptions, collect_given
 from learn.training.sampling import sample_tasks
 from learn.training.validation import validate_by_search
 from tests.helpers.commands import compose
@@ -41,7 +41,7 @@ class Stop(Callback):
 STILL = ("model.optimizer.lr=0.0", "patience=2")
 
 
-def ended(folder: Path, *arguments: str) -> list[str]:
+def run_command(folder: Path, *arguments: str) -> list[str]:
     """The lines of output of a command that succeeds."""
     command = [sys.executable, "-m", *arguments]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
@@ -54,7 +54,7 @@ def solves(folder: Path, line: str) -> dict[str, object]:
     """What a printed command line reports of the plan that it finds."""
     python, dash, *arguments = shlex.split(line)
     assert (python, dash) == ("python", "-m")
-    ended(folder, *arguments, f"run_dir={folder}/solved")
+    run_command(folder, *arguments, f"run_dir={folder}/solved")
     result: dict[str, object] = json.loads((folder / "solved" / "result.json").read_text())
     assert result["status"] == "solved"
     return result
@@ -67,14 +67,14 @@ def test_it_samples_problems_of_grapevine_and_takes_minutes() -> None:
     assert isinstance(settings.model, ModelOptions)
     assert (settings.data.instances, settings.data.batch_size, settings.model.schedule) == (60, 256, "linear")
     assert settings.model.averaging == 0.98
-    assert given(settings.trainer) == {
+    assert collect_given(settings.trainer) == {
         "accelerator": "auto", "max_epochs": 12, "deterministic": True, "check_val_every_n_epoch": 3,
     }  # fmt: skip
 
 
 @pytest.mark.parametrize("encoding", ["hash", "relational"])
 def test_it_ends_with_a_command_that_solves_a_larger_problem(tmp_path: Path, encoding: str) -> None:
-    lines = ended(tmp_path, "learn.train", f"encoding={encoding}", *FEW)
+    lines = run_command(tmp_path, "learn.train", f"encoding={encoding}", *FEW)
     [run] = tmp_path.glob("outputs/train/*")
     run = run.relative_to(tmp_path)
     assert f" problem={run}/grapevine_" in lines[-1]
@@ -101,7 +101,7 @@ def test_it_ends_with_a_command_that_solves_a_larger_problem(tmp_path: Path, enc
 
 def test_every_encoding_has_a_folder_of_its_own(tmp_path: Path) -> None:
     few = [*FEW, "trainer.max_epochs=1", "data.instances=2"]
-    lines = ended(tmp_path, "learn.train", "-m", "encoding=map,hash,bitmask,relational", *few)
+    lines = run_command(tmp_path, "learn.train", "-m", "encoding=map,hash,bitmask,relational", *few)
     runs = sorted(tmp_path.glob("outputs/train/*/*/run.json"))
     encodings = ["map", "hash", "bitmask", "relational"]
     assert [json.loads(run.read_text())["encoding"] for run in runs] == encodings

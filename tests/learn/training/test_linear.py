@@ -45,12 +45,12 @@ LEAST = replace(TINY, instances=2, validation=1, iterations=[0], losses=["rankin
 
 
 @pytest.fixture(scope="module")
-def chosen() -> Selection:
+def selection() -> Selection:
     return train_linear([DOMAIN], TINY, 1)
 
 
-def test_candidates_are_what_was_asked_for(chosen: Selection) -> None:
-    unlearned, learned = chosen.trials[:3], chosen.trials[3:]
+def test_candidates_are_what_was_asked_for(selection: Selection) -> None:
+    unlearned, learned = selection.trials[:3], selection.trials[3:]
     assert [one.name for one in unlearned] == ["split_goal_count", "h_ff", "h_add"]
     assert all(one.model is None and not one.validation.stopped for one in unlearned)
     assert [(one.name, one.loss, one.l2) for one in learned] == [
@@ -65,15 +65,15 @@ def test_candidates_are_what_was_asked_for(chosen: Selection) -> None:
         assert 0 < one.accuracy <= 1
 
 
-def test_the_simplest_of_the_best_by_search_is_chosen(chosen: Selection) -> None:
-    ended = [one for one in chosen.trials if one.model and not one.validation.stopped]
+def test_the_simplest_of_the_best_by_search_is_chosen(selection: Selection) -> None:
+    ended = [one for one in selection.trials if one.model and not one.validation.stopped]
     most = max(one.validation.solved for one in ended)
     fewest = min(one.validation.expanded for one in ended if one.validation.solved == most)
     first = next(one for one in ended if one.validation.solved == most and one.validation.expanded <= 1.1 * fewest)
     assert first.model is not None
-    assert chosen.model.weights.tolist() == first.model.weights.tolist()
-    assert chosen.model.representation == first.model.representation
-    assert chosen.model.card["validation"] == {"problems": 2, "solved": most, "expanded": first.validation.expanded}
+    assert selection.model.weights.tolist() == first.model.weights.tolist()
+    assert selection.model.representation == first.model.representation
+    assert selection.model.card["validation"] == {"problems": 2, "solved": most, "expanded": first.validation.expanded}
 
 
 @pytest.mark.slow
@@ -102,7 +102,7 @@ class Scored(Heuristic):
         return self._scorer.score(ids)
 
 
-def decided(task: Task, scores: str | LinearModel) -> tuple[bool, int]:
+def run_greedy(task: Task, scores: str | LinearModel) -> tuple[bool, int]:
     """How greedy search of the agents ends."""
     space = StateSpace(task)
     heuristic = make_heuristic(scores, space) if isinstance(scores, str) else Scored(space, scores)
@@ -110,18 +110,21 @@ def decided(task: Task, scores: str | LinearModel) -> tuple[bool, int]:
     return result.status is SearchStatus.SOLVED, result.expanded
 
 
-def test_what_is_said_of_the_search_is_what_the_agent_hfs_does(chosen: Selection) -> None:
+def test_what_is_said_of_the_search_is_what_the_agent_hfs_does(selection: Selection) -> None:
     validation = [drawn.task for drawn in islice(sample_problems(DOMAIN, "validation", 1), TINY.validation)]
-    for heuristic, said in (*chosen.model.card["baselines"].items(), (chosen.model, chosen.model.card["validation"])):
-        ends = [decided(task, heuristic) for task in validation]
+    for heuristic, said in (
+        *selection.model.card["baselines"].items(),
+        (selection.model, selection.model.card["validation"]),
+    ):
+        ends = [run_greedy(task, heuristic) for task in validation]
         assert said["problems"] == len(validation)
         assert said["solved"] == sum(solved for solved, _ in ends)
         assert said["expanded"] == sum(expanded for _, expanded in ends)
 
 
-def test_the_card_says_how_it_was_made(chosen: Selection) -> None:
-    card, model = chosen.model.card, chosen.model
-    [best] = [one for one in chosen.trials if one.model and one.model.weights.tolist() == model.weights.tolist()]
+def test_the_card_says_how_it_was_made(selection: Selection) -> None:
+    card, model = selection.model.card, selection.model
+    [best] = [one for one in selection.trials if one.model and one.model.weights.tolist() == model.weights.tolist()]
     assert card.keys() == {
         "domains", "seed", "instances", "goals", "partially_explored", "long_goals", "problems", "states", "pairs",
         "aggregation", "loss", "l2", "validation", "baselines", "unsolved", "seconds",
@@ -136,9 +139,9 @@ def test_the_card_says_how_it_was_made(chosen: Selection) -> None:
     assert model.schema == frozenset[int]().union(*(FeatureTypes(task).schema for task in tasks))
 
 
-def test_every_feature_has_a_definition_and_so_has_what_it_mentions(chosen: Selection) -> None:
-    definitions = chosen.model.definitions
-    assert set(chosen.model.colours.tolist()) <= definitions.keys()
+def test_every_feature_has_a_definition_and_so_has_what_it_mentions(selection: Selection) -> None:
+    definitions = selection.model.definitions
+    assert set(selection.model.colours.tolist()) <= definitions.keys()
     assert all(definitions.values())
     known = {short(colour) for colour in definitions}
     inside = {digits for text in definitions.values() for digits in re.findall(r"\b[0-9a-f]{8}\b", text)}

@@ -24,7 +24,7 @@ from learn.training import module
 from learn.training.data_module import Batch
 from learn.training.module import GineModule, StepErrors
 from learn.training.sources import Source
-from learn.training.validation import ValidationResult, search_greedily, states_along
+from learn.training.validation import ValidationResult, find_states_along, search_greedily
 from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, SEARCHED, Fit, rows_of
 
@@ -88,7 +88,7 @@ def test_the_loss_of_pairs_is_logistic_in_the_difference_of_their_values() -> No
     assert loss == pytest.approx(0.25 * math.log1p(math.exp(1.5 - 2)) + 0.75 * math.log1p(math.exp(1 - 1.5)))
 
 
-def recorded(monkeypatch: pytest.MonkeyPatch, found: list[tuple[int, int, int]]) -> list[tuple[int, int] | None]:
+def record_bounds(monkeypatch: pytest.MonkeyPatch, found: list[tuple[int, int, int]]) -> list[tuple[int, int] | None]:
     """Has validation by search find so many solved, expanded and not solved, one after the other; the bounds asked."""
     bounds: list[tuple[int, int] | None] = []
     number = count()
@@ -114,7 +114,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch, found: list[tuple[int, int, int]])
 def test_the_epoch_is_kept_that_solves_most_and_then_expands_fewest(
     fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: list[tuple[int, int, int]], best: int
 ) -> None:
-    bounds = recorded(monkeypatch, found)
+    bounds = record_bounds(monkeypatch, found)
     nodes = 1000 if found[0][0] > 2 else 20
     metrics = fit(*SEARCHED, "base=h_ff", f"validation.nodes={nodes}")
     assert metrics["epoch"] == best - 1
@@ -142,7 +142,7 @@ def test_a_checkpoint_that_was_validated_by_search_has_a_calibration(
         score = open_scorer(path, space).score
         found = search_greedily(space, score, 100)
         if found.plan is not None:
-            states = states_along(space, found.plan)
+            states = find_states_along(space, found.plan)
             values.append(score(np.array(states, dtype=np.int32)))
             left.append(np.arange(len(states))[::-1].astype(np.float64))
     assert len(values) - 1 == metrics["val/solved"]

@@ -280,11 +280,11 @@ def test_what_a_training_does_not_take_shows_before_anything_is_explored(
     given = override.replace("{}", str(tmp_path)).split()
     chosen = compose(Train, "train", f"run_dir={tmp_path}", "~model.network.layers", source, *given)
 
-    def explored(*_: Any, **__: Any) -> None:
+    def refuse_exploration(*_: Any, **__: Any) -> None:
         raise AssertionError("explored")
 
     for name in ("sample_tasks", "make_all_pairs", "make_rollout", "sample_files"):
-        monkeypatch.setattr(sources, name, explored)
+        monkeypatch.setattr(sources, name, refuse_exploration)
     with pytest.raises(EpigymError, match=message) as refused:
         train(chosen, Source(chosen, chosen.domain, chosen.problem, chosen.reading))
     assert "\n" not in str(refused.value)

@@ -22,7 +22,7 @@ from learn.training.linear.fit import Loss, TrainingData, fit, observe
 TRUTH = np.array([2.0, -1.0, 0.5, 0.0, 3.0])
 
 
-def planted(
+def plant(
     *, truth: NDArray[np.float64] = TRUTH, base: NDArray[np.float64] | None = None, seed: int = 0, states: int = 60
 ) -> TrainingData:
     """E-states whose distances are a weighted sum of their features and their base, and 7 for good measure."""
@@ -62,7 +62,7 @@ def weight_of(model: LinearModel) -> dict[int, float]:
 
 
 def test_a_ranking_finds_the_order_that_was_planted() -> None:
-    data = planted()
+    data = plant()
     model = fit(data, "ranking", 1e-6, most=100)
     assert in_order(data, model) == 1
     assert model.weights / model.weights[0] == pytest.approx(TRUTH / TRUTH[0], abs=0.1)
@@ -72,7 +72,7 @@ def test_a_ranking_finds_the_order_that_was_planted() -> None:
 
 
 def test_it_is_the_pairs_that_are_learned() -> None:
-    data = planted()
+    data = plant()
     turned = fit(TrainingData(**{**vars(data), "better": data.worse, "worse": data.better}), "ranking", 1e-6, most=100)
     assert in_order(data, turned) == pytest.approx(0)
     kept = data.weight * (np.arange(len(data.weight)) % 2)
@@ -85,7 +85,7 @@ def test_it_is_the_pairs_that_are_learned() -> None:
 
 
 def test_a_regression_finds_the_distances() -> None:
-    data = planted()
+    data = plant()
     model = fit(data, "regression", 0, most=100)
     assert data.scores(model) == pytest.approx(data.target, abs=1e-2)
     assert model.weights == pytest.approx(TRUTH, abs=1e-2)
@@ -93,7 +93,7 @@ def test_a_regression_finds_the_distances() -> None:
 
 
 def test_a_regression_minds_the_importance_of_e_states() -> None:
-    data = planted()
+    data = plant()
     wrong = data.target.copy()
     wrong[:30] += 100
     importance = np.where(np.arange(60) < 30, 0, 1 / 30)
@@ -105,7 +105,7 @@ def test_a_regression_minds_the_importance_of_e_states() -> None:
 def test_what_the_base_says_alone_is_left_to_it(loss: Loss) -> None:
     """Where the features say nothing and much is asked of them, the model is the base."""
     base = np.random.default_rng(1).integers(0, 30, size=60).astype(np.float64)
-    data = planted(truth=np.zeros(5), base=base)
+    data = plant(truth=np.zeros(5), base=base)
     model = fit(data, loss, 100, most=100)
     assert np.abs(model.weights).max() < 1e-2 * model.base_weight
     assert in_order(data, model) == 1
@@ -116,7 +116,7 @@ def test_what_the_base_says_alone_is_left_to_it(loss: Loss) -> None:
 @pytest.mark.parametrize("loss", ["ranking", "regression"])
 def test_features_correct_the_base_as_far_as_they_may(loss: Loss) -> None:
     base = np.random.default_rng(1).integers(0, 10, size=60).astype(np.float64)
-    data = planted(base=base)
+    data = plant(base=base)
     much, little = (fit(data, loss, l2, most=100) for l2 in (1e-6, 100))
     assert in_order(data, much) > 0.99 > in_order(data, little)
     assert much.weights / much.base_weight == pytest.approx(TRUTH, abs=0.3)
@@ -126,21 +126,21 @@ def test_features_correct_the_base_as_far_as_they_may(loss: Loss) -> None:
 
 def test_without_a_base_it_weighs_nothing() -> None:
     for loss in ("ranking", "regression"):
-        assert fit(planted(), loss, 1e-3, most=100).base_weight == 0
+        assert fit(plant(), loss, 1e-3, most=100).base_weight == 0
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("with_base", [False, True])
 def test_half_of_the_pairs_are_a_step_apart(seed: int, with_base: bool) -> None:
     base = np.random.default_rng(seed).uniform(0, 100, size=60) if with_base else None
-    data = planted(base=base, seed=seed)
+    data = plant(base=base, seed=seed)
     for l2 in (1e-4, 1):
         assert np.median(np.abs(margins(data, fit(data, "ranking", l2, most=100)))) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("loss", ["ranking", "regression"])
 def test_the_weightiest_features_are_kept_and_fitted_again(loss: Loss) -> None:
-    data = planted()
+    data = plant()
     model = fit(data, loss, 1e-6, most=2)
     assert model.colours.tolist() == [10, 50]  # those that weigh 2 and 3
     assert model.seen.tolist() == (data.table.toarray() > 0).sum(axis=0)[[0, 4]].tolist()
@@ -150,7 +150,7 @@ def test_the_weightiest_features_are_kept_and_fitted_again(loss: Loss) -> None:
 
 
 def test_equal_features_weigh_alike_and_their_scale_does_not_matter() -> None:
-    data = planted()
+    data = plant()
     model = fit(data, "ranking", 1e-2, most=100)
     scaled = TrainingData(**{**vars(data), "table": csr_array(data.table.toarray() * np.array([10, 1, 0.1, 1, 100]))})
     other = fit(scaled, "ranking", 1e-2, most=100)
@@ -162,7 +162,7 @@ def test_equal_features_weigh_alike_and_their_scale_does_not_matter() -> None:
 
 
 def test_a_feature_that_never_differs_weighs_nothing_in_a_ranking() -> None:
-    data = planted()
+    data = plant()
     table = csr_array(np.hstack([data.table.toarray()[:, :2], np.ones((60, 1))]))
     model = fit(TrainingData(**{**vars(data), "table": table, "colours": data.colours[:3]}), "ranking", 1e-3, most=100)
     assert weight_of(model)[30] == pytest.approx(0)
@@ -179,7 +179,7 @@ def test_gradients_are_those_of_finite_differences(loss: Loss, l2: float, monkey
         return minimize(objective, start, **options)
 
     monkeypatch.setattr(ranking, "minimize", record)
-    fit(planted(base=np.random.default_rng(1).uniform(0, 9, size=60)), loss, l2, most=100)
+    fit(plant(base=np.random.default_rng(1).uniform(0, 9, size=60)), loss, l2, most=100)
     [(objective, start)] = asked
     assert start.tolist() == [0, 0, 0, 0, 0, 1, 0]  # it starts from the base
     rng = np.random.default_rng(0)
@@ -196,7 +196,9 @@ def test_gradients_are_those_of_finite_differences(loss: Loss, l2: float, monkey
 PROBLEMS = ("collaboration_communication/2_2_3_pl_6", "gossip", "selective_communication/4_2_pl_5")
 
 
-def observed(representation: Representation, problems: tuple[str, ...] = PROBLEMS) -> tuple[TrainingData, list[Pairs]]:
+def observe_some(
+    representation: Representation, problems: tuple[str, ...] = PROBLEMS
+) -> tuple[TrainingData, list[Pairs]]:
     found = [make_pairs(load_problem(name), expansions=4, max_states=1000, seed=0) for name in problems]
     pairs = [one for one in found if one is not None]
     assert len(pairs) == len(problems)
@@ -207,7 +209,7 @@ def observed(representation: Representation, problems: tuple[str, ...] = PROBLEM
 @pytest.mark.parametrize(("iterations", "worlds"), [(0, False), (1, True), (2, False)])
 @pytest.mark.parametrize("loss", ["ranking", "regression"])
 def test_scores_are_those_of_a_scorer(loss: Loss, iterations: int, worlds: bool, base: Base) -> None:
-    data, problems = observed(Representation(iterations, worlds, base))
+    data, problems = observe_some(Representation(iterations, worlds, base))
     model = fit(data, loss, 1e-2, most=10)
     expected = np.concatenate([LinearScorer(one.space, model).score(one.ids) for one in problems])
     assert data.scores(model) == pytest.approx(expected)
@@ -215,7 +217,7 @@ def test_scores_are_those_of_a_scorer(loss: Loss, iterations: int, worlds: bool,
 
 
 def test_what_is_observed() -> None:
-    data, problems = observed(Representation(1, base="h_ff"))
+    data, problems = observe_some(Representation(1, base="h_ff"))
     counts = [len(one.ids) for one in problems]
     starts = np.cumsum([0, *counts])
     assert data.table.shape == (starts[-1], len(data.colours))
@@ -252,6 +254,6 @@ def test_what_is_observed() -> None:
 
 
 def test_of_a_single_problem_every_feature_is_seen() -> None:
-    data, [pairs] = observed(Representation(0), PROBLEMS[:1])
+    data, [pairs] = observe_some(Representation(0), PROBLEMS[:1])
     rows = Observed(pairs.space, data.representation).features(pairs.ids)
     assert set(data.colours.tolist()) == set(rows.colour.tolist())

@@ -124,7 +124,7 @@ class Asked(NamedTuple):
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
+def sampling_calls(monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
     """What would have been sampled; sampling ends the training."""
     calls: list[Asked] = []
 
@@ -140,12 +140,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
 
 
 @pytest.mark.parametrize("model", ["gine", "paper"])
-def test_all_are_all_domains_but_those_left_out(asked: list[Asked], tmp_path: Path, model: str) -> None:
+def test_all_are_all_domains_but_those_left_out(sampling_calls: list[Asked], tmp_path: Path, model: str) -> None:
     chosen = ("domain=all", "without=gossip", f"model={model}", "data.instances=9", "data.goals=3", "seed=3")
     with pytest.raises(InterruptedError):
         train(compose(Train, "train", *chosen, "trainer=cpu", f"run_dir={tmp_path}/run"))
     names = [name for name in domains.DOMAINS if name != "gossip"]
-    assert asked == [Asked(names, "train", 9, 3, 3)]
+    assert sampling_calls == [Asked(names, "train", 9, 3, 3)]
 
 
 def test_linear_models_have_settings_of_their_own() -> None:
@@ -167,8 +167,8 @@ def test_linear_models_have_settings_of_their_own() -> None:
     ],
 )
 def test_what_is_wrong_is_one_line_before_anything_is_sampled(
-    asked: list[Asked], tmp_path: Path, overrides: list[str], message: str
+    sampling_calls: list[Asked], tmp_path: Path, overrides: list[str], message: str
 ) -> None:
     with pytest.raises(EpigymError, match=rf"^{re.escape(message)}[^\n]*$"):
         train(compose(Train, "train", *overrides, "trainer=cpu", f"run_dir={tmp_path}/run"))
-    assert asked == []
+    assert sampling_calls == []

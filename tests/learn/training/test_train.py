@@ -33,12 +33,12 @@ from epigym.space.space import StateSpace
 from learn.assess import Assess
 from learn.data.explorers import ExplorerSettings
 from learn.data.pairs import make_rollout
-from learn.data.problems import named
+from learn.data.problems import list_problems
 from learn.models.base import BaseHeuristic, correct
 from learn.models.checkpoints import load, read
-from learn.models.runs import newest
+from learn.models.runs import find_newest_checkpoint
 from learn.models.scoring import open_scorer
-from learn.rollouts import Rollouts, rollouts
+from learn.rollouts import Rollouts, make_rollouts
 from learn.train import Train
 from learn.training import options
 from learn.training.options import (
@@ -49,7 +49,7 @@ from learn.training.options import (
     RankingOptions,
     SampledOptions,
     SearchValidation,
-    given,
+    collect_given,
 )
 from search.agents import run_agent
 from search.agents.breadth_first import BreadthFirst
@@ -294,11 +294,11 @@ def test_newest_good_run_of_a_domain_is_found(tmp_path: Path) -> None:
     second = finish("sweep/1", "2026-01-03", ["coin_in_the_box", "grapevine"])
     finish("c", "2026-01-04", ["coin_in_the_box"])
     finish("no better than the median", "2026-01-05", ["grapevine", "assembly_line"], is_good=False)
-    assert newest("grapevine", tmp_path) == second
+    assert find_newest_checkpoint("grapevine", tmp_path) == second
     with pytest.raises(MissingError, match=r"none of the 1 finished runs on 'assembly_line' predicts better"):
-        newest("assembly_line", tmp_path)
+        find_newest_checkpoint("assembly_line", tmp_path)
     with pytest.raises(MissingError, match=r"no finished run was trained on 'gossip': .*learn\.train domain=gossip"):
-        newest("gossip", tmp_path)
+        find_newest_checkpoint("gossip", tmp_path)
 
 
 def flip(path: Path) -> None:
@@ -335,19 +335,19 @@ def test_a_damaged_record_is_named_and_passed_over(
         record = {"finished": f"2026-01-0{day}", "checkpoint": "best.ckpt", "domains": ["gossip"], "is_good": True}
         write_checksummed(run / "run.json", record)
     damage(tmp_path / "train" / "damaged" / "run.json")
-    assert newest("gossip", tmp_path) == tmp_path / "train" / "good" / "best.ckpt"
+    assert find_newest_checkpoint("gossip", tmp_path) == tmp_path / "train" / "good" / "best.ckpt"
     (message,) = caplog.messages
     assert re.fullmatch(rf"skipped the damaged record of a run: {tmp_path}/train/damaged/run\.json[^\n]+", message)
 
 
 def test_problems_of_several_domains_are_pooled() -> None:
-    names = named("train", ["collaboration_communication", "grapevine"], ["coin_in_the_box/pl_3"])
+    names = list_problems("train", ["collaboration_communication", "grapevine"], ["coin_in_the_box/pl_3"])
     assert {name.partition("/")[0] for name in names} == {"collaboration_communication", "grapevine", "coin_in_the_box"}
     assert names[-1] == "coin_in_the_box/pl_3"
     with pytest.raises(EpigymError, match="did you mean 'grapevine'"):
-        named("train", ["grapevin"], [])
+        list_problems("train", ["grapevin"], [])
     with pytest.raises(EpigymError, match="no problem is named"):
-        named("train", [], [])
+        list_problems("train", [], [])
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -380,7 +380,7 @@ def test_the_papers_training_is_a_recipe() -> None:
     assert settings.objective == DistanceOptions(name="distance", max_distance=50)
     assert settings.validation == LossValidation(by="loss", share=0.2)
     assert (settings.base, settings.patience) == ("none", 30)
-    assert given(settings.trainer) == {
+    assert collect_given(settings.trainer) == {
         "accelerator": "cpu", "max_epochs": 500, "deterministic": True, "max_steps": -1, "limit_train_batches": 1.0,
     }  # fmt: skip
     assert isinstance(settings.model, ModelOptions)
@@ -412,7 +412,7 @@ def test_one_setting_rules_inconsistent_beliefs_out_of_all_rollouts(explorer: st
 
 def test_rollouts_print_and_draw_their_statistics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     few = (f"problem={PROBLEM}", "explorer=dfs", "explorer.max_visited=100")
-    rollouts(compose(Rollouts, "rollouts", f"outputs={tmp_path}", f"run_dir={tmp_path}/run", *few))
+    make_rollouts(compose(Rollouts, "rollouts", f"outputs={tmp_path}", f"run_dir={tmp_path}/run", *few))
     assert PROBLEM.replace("/", "_") + ".png" in {path.name for path in (tmp_path / "run").iterdir()}
     output = capsys.readouterr().out
     assert "100+" in output
@@ -423,7 +423,7 @@ def test_rollouts_print_and_draw_their_statistics(tmp_path: Path, capsys: pytest
 
 def test_rollouts_of_drawn_problems_list_them(tmp_path: Path) -> None:
     chosen = ("distribution=cloud_scheduling", "instances=3", "sample_seed=2")
-    rollouts(compose(Rollouts, "rollouts", f"outputs={tmp_path}", f"run_dir={tmp_path}/run", *chosen))
+    make_rollouts(compose(Rollouts, "rollouts", f"outputs={tmp_path}", f"run_dir={tmp_path}/run", *chosen))
     with (tmp_path / "run" / "problems.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 3

@@ -1,4 +1,4 @@
-"""Trying a trained network on larger problems: which of them greedy search solves with it."""
+"""An example of search with a trained network: a larger problem that greedy search solves."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ from learn.training.validation import search_greedily
 from search.agents.result import SearchStatus
 
 _PROBLEMS = 10  # of each split
-_EXPANSIONS = 500  # for each problem
 
 logger = logging.getLogger(__name__)
 
 
 def write_samples(domain: str, seed: int, folder: Path) -> Iterator[tuple[str, Task]]:
-    """Sampled problems of a domain as files: those of the split `validation`, larger than those of `train`, come first.
+    """Write sampled problems of a domain as files, first those of the split `validation`, then smaller ones of `train`.
 
     Args:
-        domain: the domain.
-        seed: of the training.
-        folder: where the files are written, each when its problem is taken.
+        domain: name of the domain.
+        seed: of the sampling.
+        folder: folder of the files; each is written when the iterator yields its problem.
+
+    Yields:
+        The path and the task of each problem.
     """
     suffix = ".txt" if DOMAINS[domain].language == "mA*" else ".epddl"
     for one in chain.from_iterable(
@@ -41,13 +43,16 @@ def write_samples(domain: str, seed: int, folder: Path) -> Iterator[tuple[str, T
         yield str(path), one.task
 
 
-def find_solved(checkpoint: Path, problems: Iterable[tuple[str, Task]], *, consistent_beliefs: bool) -> str | None:
-    """The first problem that greedy search solves with a network; None where it solves none.
+def find_solved(
+    checkpoint: Path, problems: Iterable[tuple[str, Task]], *, consistent_beliefs: bool, nodes: int = 500
+) -> str | None:
+    """The name of the first problem that greedy search solves with a network; None if it solves none.
 
     Args:
         checkpoint: of the network.
-        problems: names and tasks; those that the encoding of the network has no room for are passed over.
-        consistent_beliefs: whether e-states are left out in which an agent believes everything, see `StateSpace`.
+        problems: names and tasks; tasks that do not fit the encoding of the network are skipped.
+        consistent_beliefs: whether e-states with inconsistent beliefs are excluded, see `StateSpace`.
+        nodes: maximum number of expansions on each problem.
     """
     for name, task in problems:
         space = StateSpace(task, consistent_beliefs=consistent_beliefs)
@@ -55,9 +60,9 @@ def find_solved(checkpoint: Path, problems: Iterable[tuple[str, Task]], *, consi
             score = open_scorer(checkpoint, space).score
         except LimitError:
             continue
-        found = search_greedily(space, score, _EXPANSIONS)
+        found = search_greedily(space, score, nodes)
         if found.status is SearchStatus.SOLVED:
             logger.info("greedy search solves %s with this checkpoint in %d expansions:", task.name, found.expanded)
             return name
-        logger.info("greedy search does not solve %s with this checkpoint in %d expansions", task.name, _EXPANSIONS)
+        logger.info("greedy search does not solve %s with this checkpoint in %d expansions", task.name, nodes)
     return None

@@ -3,7 +3,7 @@
     >>> import search
     >>> search.plan("grapevine/3_pl_4", agent="hfs", heuristic="goal_count").plan
 
-`plan` takes an environment in place of the name, too.
+`plan` also takes an environment, a task or a state space instead of a name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["plan"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import `plan` when it is first asked for."""
+    """Import `plan` at its first use."""
     if name == "plan":
         from search.policies.planner import plan
 

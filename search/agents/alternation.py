@@ -82,14 +82,14 @@ class Alternation(Agent):
 
     def search(self, run: SearchRun) -> Steps:
         """Search with the open lists."""
-        estimates = _Estimates(run, run.heuristic)
-        lists = self._make_open_lists(run.space, estimates)
+        estimators = _Estimators(run, run.heuristic)
+        lists = self._make_open_lists(run.space, estimators)
         turns = cycle(lists)
         expanded: set[int] = set()
         ids = run.root
         while True:
             if len(ids):
-                new, ties = _NewStates(estimates, ids), [self._break_tie(number) for number in run.number(ids)]
+                new, ties = _NewStates(estimators, ids), [self._break_tie(number) for number in run.number(ids)]
                 for open_list in lists:
                     open_list.add(new, ties)
             popped = (each.pop(expanded) for each in islice(turns, len(lists)))
@@ -102,13 +102,13 @@ class Alternation(Agent):
             if run.goal is not None:
                 return SearchStatus.SOLVED
 
-    def _make_open_lists(self, space: StateSpace, estimates: _Estimates) -> list[_OpenList | _Tree]:
+    def _make_open_lists(self, space: StateSpace, estimators: _Estimators) -> list[_OpenList | _Tree]:
         """Make the open lists, without those that need the relaxation where it is infinite."""
         names = list(self.lists)
-        if not _RELAXING.isdisjoint(names) and estimates.relaxation.is_uninformative(space.initial):
+        if not _RELAXING.isdisjoint(names) and estimators.relaxation.is_uninformative(space.initial):
             names = [name for name in names if name not in _RELAXING]
             if not names:
-                names, estimates.heuristic = ["value"], SplitGoalCount(space)
+                names, estimators.heuristic = ["value"], SplitGoalCount(space)
         with_rest = all(name.startswith("preferred") for name in names)
         return [_Tree() if name == "explore" else _OpenList(_choose_order(name, with_rest)) for name in names]
 
@@ -117,8 +117,8 @@ class Alternation(Agent):
         return (xxh3_64_intdigest(b"%d %d" % (self.seed, number)) if self.seed else 0, number)
 
 
-class _Estimates:
-    """The estimates of one search; each is prepared at its first use."""
+class _Estimators:
+    """The estimators of one search; each is made at its first use."""
 
     def __init__(self, run: SearchRun, heuristic: Heuristic) -> None:
         self.run = run
@@ -140,26 +140,26 @@ class _NewStates:
     """The new e-states of one expansion; each estimate of them is computed at its first use.
 
     Args:
-        estimates: those of the search.
+        estimators: those of the search.
         ids: int32[k], the e-states, all with the same parent; or the initial one.
     """
 
-    def __init__(self, estimates: _Estimates, ids: NDArray[np.int32]) -> None:
+    def __init__(self, estimators: _Estimators, ids: NDArray[np.int32]) -> None:
         self.ids = ids
-        self.parents, self.actions = estimates.run.parent_pointers(ids)
-        self._estimates = estimates
+        self.parents, self.actions = estimators.run.parent_pointers(ids)
+        self._estimators = estimators
 
     @cached_property
     def values(self) -> list[float]:
         """Their values by the agent's heuristic, in thousandths."""
-        heuristic = self._estimates.heuristic
+        heuristic = self._estimators.heuristic
         values: list[float] = score_in_thousandths(heuristic, self.ids, self.parents, self.actions).tolist()
         return values
 
     @cached_property
     def relaxed(self) -> Relaxed:
         """Their relaxations."""
-        return self._estimates.relaxation(self.ids)
+        return self._estimators.relaxation(self.ids)
 
     @cached_property
     def h_add(self) -> list[float]:
@@ -170,16 +170,16 @@ class _NewStates:
     @cached_property
     def is_preferred(self) -> list[bool]:
         """Whether each was reached by a preferred action of its parent."""
-        preferred = self._estimates.preferred
+        preferred = self._estimators.preferred
         preferred.update(split_by_state(self.ids, self.relaxed.preferred_ptr, self.relaxed.preferred))
         parent = int(self.parents[0])
-        tried = map_to_representatives(self._estimates.run.space, parent, preferred.pop(parent, []))
+        tried = map_to_representatives(self._estimators.run.space, parent, preferred.pop(parent, []))
         return [action in tried for action in self.actions.tolist()]
 
     @cached_property
     def novelty(self) -> list[float]:
         """Their ranks by novelty and goal count."""
-        ranks: list[float] = self._estimates.novelty(self.ids).tolist()
+        ranks: list[float] = self._estimators.novelty(self.ids).tolist()
         return ranks
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from epigym.errors import InconsistentBeliefsError
 from epigym.space.space import StateSpace, Transitions
 from search.agents.limits import Budget
-from search.heuristics.heuristic import Evaluation, Heuristic
+from search.heuristics.heuristic import Estimates, Heuristic
 
 _UNSEEN, _ROOT = -1, -2  # parent pointers of e-states not reached, and of the initial one
 _FIRST_ROOM = 1024  # e-states, before the array grows
@@ -80,7 +80,7 @@ class SearchRun:
         assert self._heuristic is not None, "is_informed is False"
         return self._heuristic
 
-    def evaluate(self, ids: NDArray[np.int32]) -> Evaluation:
+    def evaluate(self, ids: NDArray[np.int32]) -> Estimates:
         """Scores and preferred actions of e-states (int32[k]) that the agent has reached, by its heuristic."""
         return self.heuristic.evaluate(ids, *self.parent_pointers(ids))
 

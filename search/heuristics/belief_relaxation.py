@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from epigym.features.relaxation import Relaxation, Relaxed
 from epigym.space.space import StateSpace
 from search.heuristics.goal_count import SplitGoalCount
-from search.heuristics.heuristic import Evaluation, Heuristic
+from search.heuristics.heuristic import Estimates, Heuristic
 
 
 class _Relaxing(Heuristic):
@@ -35,12 +35,12 @@ class _Relaxing(Heuristic):
         """float64[k]: the cost of the goal from each of `ids` (int32[k])."""
         return self._scores(self._relaxation(ids)) if self._instead is None else self._instead.score(ids)
 
-    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
+    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Estimates:
         """Scores, and as preferred actions the applicable actions of the relaxed plan, from one relaxation."""
         if self.relaxation is None:
             return super().evaluate(ids, parents, actions)
         relaxed = self.relaxation(ids)
-        return Evaluation(self._scores(relaxed), relaxed.preferred_ptr, relaxed.preferred)
+        return Estimates(self._scores(relaxed), relaxed.preferred_ptr, relaxed.preferred)
 
     @staticmethod
     @abstractmethod

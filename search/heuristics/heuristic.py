@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from epigym.features.relaxation import Relaxation
 
 
-class Evaluation(NamedTuple):
+class Estimates(NamedTuple):
     """The scores and preferred actions of k e-states.
 
     Attributes:
@@ -71,7 +71,7 @@ class Heuristic(ABC):
         """float64[k]: scores, float64[k], converted to steps, for agents that add them to depths."""
         return scores
 
-    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
+    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Estimates:
         """Scores and preferred actions of e-states.
 
         Args:
@@ -81,9 +81,9 @@ class Heuristic(ABC):
         """
         scores = self.score(ids)
         if self.relaxation is None:
-            return Evaluation(scores, np.zeros(len(ids) + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
+            return Estimates(scores, np.zeros(len(ids) + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
         relaxed = self.relaxation(ids)  # cached if the scores use it
-        return Evaluation(scores, relaxed.preferred_ptr, relaxed.preferred)
+        return Estimates(scores, relaxed.preferred_ptr, relaxed.preferred)
 
 
 HeuristicMaker = Callable[[StateSpace], Heuristic]

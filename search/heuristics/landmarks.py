@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from epigym.features.relaxation import Relaxation
 from epigym.space.growing import GrowingTable
 from epigym.space.space import StateSpace
-from search.heuristics.heuristic import Evaluation, Heuristic
+from search.heuristics.heuristic import Estimates, Heuristic
 
 Bools = NDArray[np.bool_]
 
@@ -47,14 +47,14 @@ class LandmarkCount(Heuristic):
         truth = self._truth(ids)
         return self._scores(ids, self._find_required(truth, truth))
 
-    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
+    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Estimates:
         """The numbers of landmarks required at the end of the paths to e-states, and the preferred actions."""
         if self.is_uninformative:
             return super().evaluate(ids, parents, actions)
         truth = self._truth(ids)
         required = self._find_required(truth, self._accept(ids, parents, truth))
         relaxed = self._relaxation(ids)
-        return Evaluation(self._scores(ids, required), relaxed.preferred_ptr, relaxed.preferred)
+        return Estimates(self._scores(ids, required), relaxed.preferred_ptr, relaxed.preferred)
 
     def _accept(self, ids: NDArray[np.int32], parents: NDArray[np.int64], truth: Bools) -> Bools:
         """Accept the parents' landmarks and those that hold: bool[k, n]; stores them for the successors."""

@@ -13,7 +13,7 @@ from epigym.features.relaxation import Relaxed
 from epigym.space.space import StateSpace, Transitions
 from epigym.task.formula import TRUE
 from epigym.task.task import Action, EState, Event, Task
-from search.heuristics.heuristic import Evaluation, Heuristic
+from search.heuristics.heuristic import Estimates, Heuristic
 
 Edges = dict[int, list[tuple[str, int]]]
 
@@ -117,10 +117,10 @@ class TablePreferences(TableHeuristic):
         super().__init__(scores)
         self.liked = liked
 
-    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
+    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Estimates:
         rows = [self.liked.get(state, []) for state in ids.tolist()]
         preferred = np.array([action for row in rows for action in row], dtype=np.int32)
-        return Evaluation(self.score(ids), np.cumsum([0, *map(len, rows)]), preferred)
+        return Estimates(self.score(ids), np.cumsum([0, *map(len, rows)]), preferred)
 
     def is_uninformative(self, state: int) -> bool:
         return False

@@ -22,7 +22,7 @@ from search.agents import AGENTS, Agent, make_agent, run_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.heuristics import HEURISTICS, make_heuristic
-from search.heuristics.heuristic import Evaluation, Heuristic
+from search.heuristics.heuristic import Estimates, Heuristic
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.planner import find_plan
@@ -155,10 +155,10 @@ class Recorder(Heuristic):
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         return np.zeros(len(ids))
 
-    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Evaluation:
+    def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Estimates:
         self.parent_pointers += zip(ids.tolist(), parents.tolist(), actions.tolist(), strict=True)
         ptr = np.arange(len(ids) + 1) * self.n_actions
-        return Evaluation(self.score(ids), ptr, np.tile(np.arange(self.n_actions, dtype=np.int32), len(ids)))
+        return Estimates(self.score(ids), ptr, np.tile(np.arange(self.n_actions, dtype=np.int32), len(ids)))
 
 
 @pytest.mark.parametrize("agent", INFORMED)

@@ -1,4 +1,4 @@
-"""A heuristic that counts what is missing of the goal, and mistakes about it more."""
+"""A heuristic that counts the unsatisfied parts of the goal, and opposite beliefs more."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,8 @@ class Mistakes(Heuristic):
     """Scores an e-state with the parts of the goal that do not hold.
 
     Args:
-        space: where the e-states live.
-        weight: what a part counts besides if it is a belief, and the agent believes the opposite.
+        space: the state space of the e-states.
+        weight: the additional count of a belief when the agent believes the opposite.
     """
 
     name = "mistakes"

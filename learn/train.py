@@ -1,10 +1,10 @@
-"""Train what guides a search: a graph network that corrects a base heuristic, or linear models.
+"""Train a heuristic: a graph network that corrects a base heuristic, or a linear model.
 
-Everything goes into the folder of the run. Of a network: checkpoints, metrics, pictures, the settings, and run.json at
-the end; the last line is a command that searches with it. Encoding, objective, base and data are independent choices.
-It learns from problems sampled from the distributions of domains (domain=all: of all together), from their published
-problems (data=published), or from files (problem=). Of model=linear: model.json, which heuristic=learned reads, and
-trials.csv, from which it was chosen.
+Training problems are sampled from domains (domain=all: from all domains), or are their published problems
+(data=published), or files (problem=). Encoding, objective, base and data are independent choices. A network run writes
+checkpoints, metrics, pictures, the settings, model.json and finally run.json into the folder of the run, and prints a
+command that searches with the network. model=linear writes model.json and trials.csv, the table of all fitted models.
+The heuristic `learned` reads model.json.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class Train(ProblemSettings, Training):
 
     @classmethod
     def find_unused(cls, values: Mapping[str, Any]) -> dict[str, str]:
-        """What the model does not use, what does not fit the problems it learns from, and a recipe for another model.
+        """Settings that the model or the source of problems does not use, and recipes for another model, with reasons.
 
         Args:
-            values: as composed, not checked yet.
+            values: the composed settings, not checked yet.
         """
         kind = dict(values["model"]).get("kind", "network")
         unused = {}
@@ -75,10 +75,10 @@ class Train(ProblemSettings, Training):
 
 
 def train(settings: Train) -> None:
-    """Train, and show how well the result does.
+    """Train and print the validation of the result.
 
     Raises:
-        EpigymError: when a problem or a setting is wrong, or training ends before it is validated.
+        EpigymError: when a problem or a setting is wrong, or training ends before the first validation.
     """
     if isinstance(settings.model, LinearOptions):
         _train_linear(settings, settings.model)
@@ -87,7 +87,7 @@ def train(settings: Train) -> None:
 
 
 def _train_linear(settings: Train, options: LinearOptions) -> None:
-    """Draw, exhaust, fit candidates, choose one by search, and write it."""
+    """Train linear models, print all trials, and write the selected model."""
     domains = _choose_domains(settings)
 
     from rich.console import Console
@@ -107,10 +107,10 @@ def _train_linear(settings: Train, options: LinearOptions) -> None:
 
 
 def _choose_domains(settings: Train) -> list[str]:
-    """The domains to learn from.
+    """The training domains.
 
     Raises:
-        UsageError: when there is none of a name, or none is left.
+        UsageError: when a domain does not exist, or none is left.
     """
     from domains import DOMAINS
 
@@ -125,7 +125,7 @@ def _choose_domains(settings: Train) -> list[str]:
 
 
 def _train_network(settings: Train) -> None:
-    """Train a network, show how well it does, and how to search with it."""
+    """Train a network, print its validation and a command that searches with it."""
     domains = [] if settings.problem else _choose_domains(settings)
 
     from rich.console import Console
@@ -150,7 +150,7 @@ def _train_network(settings: Train) -> None:
 
 
 def _search_command(settings: Train, problem: str, checkpoint: Path) -> str:
-    """The command line that searches a problem with a network."""
+    """The command that searches a problem with a network."""
     chosen = {"problem": problem, "agent": "hfs", "heuristic": "gnn", "heuristic.checkpoint": checkpoint}
     reading = ("semantics", "domain_file", "libraries", "plank_compat") if settings.problem else ()
     given = {name: getattr(settings, name) for name in (*reading, "consistent_beliefs")}

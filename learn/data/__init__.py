@@ -1,1 +1,1 @@
-"""Exploring, labels, and data sets on disk."""
+"""Exploration, labels, data sets, and the problems that models are trained on."""

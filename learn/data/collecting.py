@@ -1,4 +1,4 @@
-"""The data sets of several problems, from the cache where they are."""
+"""The data sets of several problems, loaded from the cache where possible."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from learn.data.dataset import DataSet, load_or_make
 from learn.data.explorers import ExplorerSettings
 from learn.data.progress import show_visits
 
-_LISTED = 12  # data sets, each of which is shown
+_LISTED = 12  # maximum number of data sets that are listed one by one
 
 
 def collect(
@@ -22,13 +22,13 @@ def collect(
     encoding: Mapping[str, Any],
     outputs: Path,
 ) -> list[DataSet]:
-    """The data sets of some problems, from the cache where they are.
+    """The data sets of some problems, loaded from the cache where possible.
 
     Args:
         sources: the problems, see `SearchProblem.of`.
-        explorer: how their state spaces are explored.
+        explorer: settings of the exploration.
         encoding: its name and settings.
-        outputs: the cache is the folder `rollouts` there.
+        outputs: folder whose subfolder `rollouts` is the cache.
 
     Raises:
         EpigymError: when a setting or a stored data set is wrong.
@@ -42,7 +42,7 @@ def collect(
 
 
 def summarize(sets: Sequence[DataSet]) -> Table:
-    """What the data sets hold: a line for each, or for each domain when they are many."""
+    """A table with a row for each data set, or for each domain if there are more than 12."""
     groups: dict[str, list[DataSet]] = defaultdict(list)
     for data in sets:
         name = data.metadata["task"]

@@ -1,4 +1,4 @@
-"""Data sets: labelled e-states of one problem as flat arrays in safetensors, with a `metadata.json` beside them."""
+"""Data sets: labelled e-states of one problem as flat arrays in safetensors, with a `metadata.json`."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from learn.data.rows import Encoded, encode, pack, unpack
 logger = logging.getLogger(__name__)
 
 FORMAT_VERSION = 4
-"""Raised whenever the arrays or the metadata change."""
+"""Version of the arrays and the metadata."""
 LABELLING_VERSION = 2
-"""Raised whenever the same settings would give other samples, labels or graphs."""
+"""Version of samples, labels and graphs: changes when equal settings give different ones."""
 _ARRAYS, _METADATA = "arrays.safetensors", "metadata.json"
 
 
@@ -40,12 +40,12 @@ class Samples:
     Attributes:
         encoded: their graphs.
         state: int32[k], id of the e-state in the explored space.
-        distance: int32[k], transitions to the nearest goal.
-        depth: int32[k], actions from the initial e-state on the way taken.
+        distance: int32[k], number of transitions to the nearest goal.
+        depth: int32[k], number of actions from the initial e-state on the explored path.
         is_goal: bool[k], whether the e-state is a goal.
-        action: int32[k], the action that led there, -1 for the initial e-state.
-        predecessor: int32[k], id of the e-state before, -1 for the initial one.
-        goal_count: int32[k], number of subgoals that do not hold, to compare with.
+        action: int32[k], the last action of this path, -1 for the initial e-state.
+        predecessor: int32[k], id of the previous e-state on this path, -1 for the initial one.
+        goal_count: int32[k], number of unsatisfied subgoals, as a baseline.
     """
 
     encoded: Encoded
@@ -70,10 +70,10 @@ class DataSet:
     """Samples with their metadata.
 
     Attributes:
-        folder: where they are stored.
-        samples: the samples; their arrays are views of the mapped file.
-        metadata: `format_version`, `fingerprint`, `task`, `explorer`, `encoding`, `counts`, `seconds`, `arrays`, the
-            checksum of the file of the arrays.
+        folder: folder of the files.
+        samples: the samples; their arrays are views of the memory-mapped file.
+        metadata: `format_version`, `fingerprint`, `task`, `explorer`, `encoding`, `counts`, `seconds`, and `arrays`,
+            the checksum of the file of the arrays.
     """
 
     folder: Path
@@ -85,7 +85,7 @@ def make_samples(exploration: Exploration, settings: ExplorerSettings, encoding:
     """The labelled e-states of an exploration as samples.
 
     Args:
-        exploration: what was explored.
+        exploration: the explored e-states.
         settings: of the explorer.
         encoding: its name and settings.
 
@@ -115,20 +115,20 @@ def load_or_make(
     root: Path,
     on_visit: OnVisit = lambda visited: None,
 ) -> DataSet:
-    """The data set of a problem, made on the first call and stored as `root/<fingerprint>`.
+    """The data set of a problem, loaded from `root/<fingerprint>` or made and stored there.
 
-    A stored one that is damaged is set aside and made again.
+    A damaged data set is renamed and made again.
 
     Args:
         source: the problem, see `SearchProblem.of`.
         settings: of the explorer; `consistent_beliefs` also applies where the source's space sets it.
         encoding: its name and settings.
         root: folder of the cache.
-        on_visit: told how many e-states have been visited.
+        on_visit: called with the number of e-states visited.
 
     Raises:
         NoGoalError: when no goal was found.
-        UsageError: when it is no source.
+        UsageError: when `source` is not a source, see `SearchProblem.of`.
     """
     problem = SearchProblem.of(source)
     task, settings = resolve(problem, settings)
@@ -159,7 +159,7 @@ def load_or_make(
 
 
 def _load_stored(folder: Path) -> DataSet | None:
-    """The data set of a folder; None where there is none, or one that was damaged and has been set aside."""
+    """The data set of a folder; None if there is none, or if it is damaged, in which case the folder is renamed."""
     if not folder.exists():
         return None
     try:
@@ -172,7 +172,7 @@ def _load_stored(folder: Path) -> DataSet | None:
 
 
 def save(samples: Samples, metadata: Mapping[str, Any], folder: Path) -> None:
-    """Store samples in a new folder, which appears complete or not at all."""
+    """Store samples in a new folder, atomically."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
         with replacing(folder) as temporary:
@@ -187,12 +187,12 @@ def save(samples: Samples, metadata: Mapping[str, Any], folder: Path) -> None:
 
 
 def load(folder: Path) -> DataSet:
-    """Open a stored data set; its arrays are mapped into memory, not read.
+    """Open a stored data set; its arrays are memory-mapped.
 
     Raises:
-        MissingError: when there is none.
+        MissingError: when the folder holds no data set.
         DamagedError: when it is damaged.
-        EpigymError: when it is of an unknown format version.
+        EpigymError: when its format version is unknown.
     """
     try:
         metadata = read_checksummed(folder / _METADATA, f"delete {folder} to make it again")
@@ -215,7 +215,7 @@ def _arrays(samples: Samples) -> dict[str, NDArray[Any]]:
 
 
 def _counts(exploration: Exploration, samples: Samples) -> dict[str, Any]:
-    """What `learn.rollouts` prints and draws."""
+    """The statistics that `learn.rollouts` prints and draws."""
     distances, depths = np.bincount(samples.distance), np.bincount(samples.depth)
     return {
         "complete": exploration.complete,

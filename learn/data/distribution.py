@@ -1,7 +1,8 @@
-"""Problems to learn from: drawn from the ranges that a domain states, each with a goal, and kept when they fit.
+"""Sampled problems of a domain: random parameters within the ranges of the domain, and random goals.
 
-Sizes and structure come from the domain, goals too or, for most problems, from random walks: conjunctions of formulas
-of the domain's vocabulary, nested beliefs and negated ones among them. What can be exhausted is labelled exactly.
+The first of several problems with the same parameters has the domain's own goal. The goals of the others are
+conjunctions of formulas of the domain's vocabulary, with nested and negated beliefs, that hold at the end of a random
+walk. Problems that are too easy, unsolvable, or equal to others or to test problems are rejected.
 """
 
 from __future__ import annotations
@@ -30,31 +31,31 @@ from epigym.task.task import Task
 from learn.data.explorers import ExplorerSettings, explore
 
 MAX_STATES: Final = 20_000
-"""Problems of the split `train` have at most so many e-states."""
+"""Maximum number of e-states of a problem of the split `train`."""
 MIN_DISTANCE: Final = 3
-"""The shortest plan of a drawn problem has at least so many actions."""
+"""Minimum length of the shortest plan of a sampled problem."""
 GOALS: Final = 4
-"""So many problems are drawn with the same parameters, unless more or fewer are asked for."""
+"""Default number of problems sampled with the same parameters."""
 MOST: Final = {"train": (15, 6), "validation": (30, 12), "test": (60, 24)}
-"""By split, the most actions of the walks that reach goals, and the most subgoals."""
+"""For each split, the maximum length of the random walk to a goal and the maximum number of subgoals."""
 MOST_LONG: Final = {"train": (30, 40), "validation": (60, 60), "test": (120, 80)}
-"""The same of long goals."""
-_MOST_WORLDS: Final = 20_000  # of the e-states of a walk
-_PATIENCE: Final = 400  # draws without a problem that fits
+"""The same for long goals."""
+_MOST_WORLDS: Final = 20_000  # of an e-state on a random walk
+_PATIENCE: Final = 400  # maximum number of rejected problems in a row
 
 
 @dataclass(frozen=True, slots=True)
 class SampledProblem:
-    """A drawn problem.
+    """A sampled problem.
 
     Attributes:
-        domain: the domain.
-        instance: its name, `<split>_<number>` of the draw.
-        parameters: of the domain, the goal among them where it is not the domain's own.
-        seed: what it was drawn with.
-        distance: length of the shortest plan; None where it is not known.
-        states: number of e-states; None where they were not exhausted.
-        task: the problem.
+        domain: name of the domain.
+        instance: name of the problem, `<split>_<number>` with the number of the sample.
+        parameters: arguments of the domain, including the goal unless it is the domain's own.
+        seed: of the sampling.
+        distance: length of the shortest plan; None if it is unknown.
+        states: number of e-states; None if they were not fully explored.
+        task: the ground task.
     """
 
     domain: str
@@ -66,7 +67,7 @@ class SampledProblem:
     task: Task = field(repr=False)
 
     def row(self) -> dict[str, Any]:
-        """What a table says of it."""
+        """The row of the table `problems.csv`."""
         blank = {"distance": self.distance, "states": self.states}
         return {
             "domain": self.domain,
@@ -91,27 +92,27 @@ def sample_problems(
     partially_explored: bool = False,
     long_goals: bool = False,
 ) -> Iterator[SampledProblem]:
-    """Problems of a domain, without end; no two of them, and none of them and of the domain's tests, are the same.
+    """Sample problems of a domain, without end.
 
-    Being the same is meant up to the names of fluents, agents and actions. Problems of the split `train` have at most
-    `MAX_STATES` e-states, unless larger ones are asked for; all plans have at least `MIN_DISTANCE` actions, and there
-    is one for every problem of the split `train` and for every random goal.
+    Problems differ from each other and from the domain's test problems by more than the names of fluents, agents and
+    actions. Every plan has at least `MIN_DISTANCE` actions. Problems of the split `train` and problems with random
+    goals are solvable. Problems of the split `train` have at most `MAX_STATES` e-states unless `partially_explored`.
 
-    Of the problems with the same parameters, and so with the same e-states, the first has the domain's own goal; the
-    goals of the others are hindsight: conjunctions of what is true at the end of a random walk.
+    Problems with the same parameters have the same e-states. The first has the domain's own goal; the goals of the
+    others are conjunctions of formulas that hold at the end of a random walk.
 
     Args:
-        domain: a domain with ranges.
+        domain: name of a domain with ranges.
         split: `train`, `validation` or `test`.
-        seed: equal seeds draw equal problems.
-        goals: how many problems are drawn with the same parameters; those that do not fit are left out.
+        seed: equal seeds sample equal problems.
+        goals: number of problems sampled with the same parameters, before rejection.
         partially_explored: whether problems of the split `train` may have more than `MAX_STATES` e-states if a goal is
             among that many nearest e-states.
-        long_goals: whether random goals have many subgoals, where longer walks end.
+        long_goals: whether random goals have many subgoals and lie at the end of longer walks.
 
     Raises:
         UsageError: when there is no such domain or split.
-        EpigymError: when no problem fits for long.
+        EpigymError: when 400 problems in a row are rejected.
     """
     check_domains([domain])
     known: set[str] = set()
@@ -135,10 +136,10 @@ def sample_problems(
 
 
 def check_domains(names: Iterable[str]) -> None:
-    """See that there are domains of these names.
+    """Check that all of these domains exist.
 
     Raises:
-        UsageError: when there is none of a name.
+        UsageError: when one does not.
     """
     for name in names:
         if name not in domains.DOMAINS:
@@ -162,7 +163,18 @@ def _sample_problem(
     number: int,
     most: tuple[int, int] | None,
 ) -> SampledProblem | None:
-    """The problem of a draw, if it fits, with a random goal of at most so many steps and subgoals, or the domain's."""
+    """A sampled problem, or None if it is rejected.
+
+    Args:
+        near: the explored e-states of the problem.
+        texts: the texts of the formulas of the vocabulary.
+        parameters: arguments of the domain.
+        domain: name of the domain.
+        split: see `sample_problems`.
+        seed: see `sample_problems`.
+        number: number of the sample.
+        most: maximum length of the walk to a random goal and maximum number of subgoals; None for the domain's goal.
+    """
     instance = f"{split}_{number:05}"
     task = near.task
     if most is not None:
@@ -173,7 +185,7 @@ def _sample_problem(
         task = near.with_goal(goal)
     task = replace(task, name=f"{domain}/{instance}", instance=instance)
     distance = near.find_distance(task)
-    is_known = near.complete or split == "train"  # where there is a plan, and how long it is
+    is_known = near.complete or split == "train"  # whether there is a plan and its length
     if (distance is None and is_known) or (distance is not None and distance < MIN_DISTANCE):
         return None
     states = len(near.space) if near.complete else None
@@ -182,15 +194,15 @@ def _sample_problem(
 
 @dataclass(frozen=True, slots=True)
 class ExploredTask:
-    """E-states of a task, whatever its goal, nearest first, and what random goals are made of.
+    """The explored e-states of a task in breadth-first order, and the vocabulary of random goals.
 
     Attributes:
-        task: the task, with a goal of its own.
-        space: the state space, whose first e-states are the explored ones.
+        task: the task with its own goal.
+        space: the state space; its first n e-states are the explored ones.
         depth: int32[n], number of actions to each explored e-state.
         complete: whether these are all e-states.
         vocabulary: the formulas of random goals.
-        walk: how to walk to a random goal; called like `sample_walk`.
+        walk: samples a walk to a random goal; called like `sample_walk`.
     """
 
     task: Task
@@ -201,12 +213,12 @@ class ExploredTask:
     walk: Callable[..., tuple[list[int], list[int]]]
 
     def sample_goal(self, random: Random, most_steps: int, most_subgoals: int) -> tuple[int, ...] | None:
-        """Formulas of a goal that a random walk reaches, by number; None when walks change nothing.
+        """Sample a goal that a random walk reaches, as numbers of formulas; None if no action changes the e-state.
 
         Args:
             random: the source of randomness.
-            most_steps: most actions of the walk, at least `MIN_DISTANCE`.
-            most_subgoals: most formulas of the goal, at least 1.
+            most_steps: maximum number of actions of the walk, at least `MIN_DISTANCE`.
+            most_subgoals: maximum number of formulas of the goal, at least 1.
         """
         rng = np.random.default_rng(random.getrandbits(64))
         steps, most = random.randint(MIN_DISTANCE, most_steps), random.randint(1, most_subgoals)
@@ -217,19 +229,19 @@ class ExploredTask:
             return None
 
     def with_goal(self, goal: tuple[int, ...]) -> Task:
-        """The task with a goal of formulas of the vocabulary, by number."""
+        """The task with the conjunction of formulas of the vocabulary, given by number, as its goal."""
         return replace(self.task, goal=conjuncts(and_(*(self.vocabulary[index] for index in goal))))
 
     def find_distance(self, task: Task) -> int | None:
-        """The depth of the first explored e-state that satisfies the goal of a task; None when there is none."""
+        """The depth of the nearest explored e-state that satisfies the goal of a task; None if there is none."""
         reached = self.space.query(task.goal)(np.arange(len(self.depth), dtype=np.int32)).all(axis=1)
         return int(self.depth[reached].min()) if reached.any() else None
 
 
 def _explore(domain: str, split: str, parameters: str) -> tuple[ExploredTask, list[str]]:
-    """What is near in a problem, and the texts of its vocabulary.
+    """Explore a problem; return its explored e-states and the texts of its vocabulary.
 
-    That is all of it, if it has at most `MAX_STATES` e-states, or what is nearer than a goal.
+    Problems of the split `train` are explored up to `MAX_STATES` e-states, others up to the depth `MIN_DISTANCE`.
     """
     chosen = json.loads(parameters)
     task = domain_problem(domain, **chosen)
@@ -244,13 +256,13 @@ def _explore(domain: str, split: str, parameters: str) -> tuple[ExploredTask, li
 
 
 def walk_narrowly(space: StateSpace, rng: np.random.Generator, *, steps: int) -> tuple[list[int], list[int]]:
-    """Walk as `sample_narrow_walk` does, through e-states of at most 20,000 worlds."""
+    """Sample a walk through e-states of at most 20,000 worlds."""
     return sample_narrow_walk(space, rng, steps=steps, max_worlds=_MOST_WORLDS)
 
 
 def _explore_near(space: StateSpace) -> tuple[NDArray[np.int32], bool]:
-    """The depths of the e-states nearer than `MIN_DISTANCE`, int32[n], and whether these are all e-states."""
-    layers = [len(space)]  # e-states are numbered as they are met, layer by layer
+    """The depths of the e-states nearer than `MIN_DISTANCE`, int32[n], and whether there are no others."""
+    layers = [len(space)]  # e-states are numbered layer by layer
     while layers[-1] and len(layers) < MIN_DISTANCE:
         space.expand(np.arange(len(space) - layers[-1], len(space)))
         layers.append(len(space) - sum(layers))
@@ -258,7 +270,10 @@ def _explore_near(space: StateSpace) -> tuple[NDArray[np.int32], bool]:
 
 
 def _is_test(drawn: SampledProblem, mark: str) -> bool:
-    """Whether a drawn problem is a test problem of its domain, up to names; what was frozen is drawn again as it is."""
+    """Whether a sampled problem equals a test problem of its domain up to names.
+
+    A test problem that was sampled itself, with the same number, does not count.
+    """
     names = _list_tests(drawn.domain).get(_count_sizes(drawn.task), ())
     return any(name != drawn.instance and _load_signature(drawn.domain, name) == mark for name in names)
 

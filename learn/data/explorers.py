@@ -1,12 +1,12 @@
-"""Exploring the state space of a training problem (paper, section 3.3).
+"""Exploration of the state space of a training problem (paper, section 3.3).
 
 `dfs` is the paper's depth-limited depth-first search with shuffled actions, random discards and a duplicate check;
-`exhaustive` is breadth first. Both record every transition that they generate, for exact labels.
+`exhaustive` is breadth-first search. Both record every transition that they generate, for exact labels.
 
-What `exhaustive` finds does not depend on the goal: it is kept in memory, and labelled for every goal by one backward
-pass, which in Grapevine takes 1 µs of processor time for each e-state where exploring takes 16 µs. From a file, with
-the ways to its e-states walked again, it would be there 2.5 to 5.5 times as fast as explored anew, but that is 0.1 to
-1 s of a training on 30 drawn problems: no file is written.
+The result of `exhaustive` does not depend on the goal. It is cached in memory and labelled for each goal by one
+backward pass; in Grapevine the pass takes 1 µs of processor time per e-state, exploration 16 µs. Loading explorations
+from files would be 2.5 to 5.5 times as fast as exploring again, but would save only 0.1 to 1 s of a training on 30
+sampled problems, so none are written.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ _THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else
 
 
 class NoGoalError(EpigymError):
-    """No e-state that an explorer visited reaches a goal, so that there is nothing to label."""
+    """Raised when no visited e-state reaches a goal, so there is nothing to label."""
 
 
 OnVisit = Callable[[int], None]
-"""Told now and then how many e-states have been visited."""
+"""Called from time to time with the number of e-states visited."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExplorerSettings:
-    """How a state space is explored.
+    """Settings of an exploration.
 
     Attributes:
-        name: `dfs`, `exhaustive`, or `auto`: exhaustive when the whole space fits `max_visited`, else dfs.
-        max_visited: at most so many e-states are visited (entered).
-        max_kept: at most so many e-states with a finite label are kept, drawn at random when there are more.
+        name: `dfs`, `exhaustive`, or `auto`: exhaustive if the space has at most `max_visited` e-states, else dfs.
+        max_visited: maximum number of visited e-states.
+        max_kept: maximum number of labelled e-states that are kept; more are sampled at random.
         max_depth: `dfs` only: e-states at this depth are not expanded.
         discard_factor: `dfs` only: largest probability of discarding an e-state.
-        seed: decides the order of actions, the discards and the draw.
-        consistent_beliefs: whether e-states in which an agent believes everything are left out, see `StateSpace`.
+        seed: of the order of actions, the discards and the sampling.
+        consistent_beliefs: whether e-states with inconsistent beliefs are excluded, see `StateSpace`.
     """
 
     name: str = "auto"
@@ -77,22 +77,22 @@ class ExplorerSettings:
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """The visited e-states, in the order in which they were entered, and every recorded transition.
+    """The visited e-states in the order of their visit, and every recorded transition.
 
-    `dataclasses.replace` with a task that has another goal labels the same e-states for that.
+    `dataclasses.replace` with a task that has another goal labels the same e-states for that goal.
 
     Attributes:
         task: the problem, with the goal of the labels.
         explorer: `dfs` or `exhaustive`.
-        complete: whether these are all e-states that can be reached, with all their transitions.
-        space: the state space, whose own goal is another or none; it may also hold successors that were generated but
-            not visited.
+        complete: whether these are all reachable e-states with all their transitions.
+        space: the state space, with another goal or none; it may also hold successors that were generated but not
+            visited.
         states: int32[v], ids of the visited e-states.
-        depth: int32[v], number of actions from the initial e-state on the way taken.
-        predecessor: int32[v], id of the e-state before, -1 for the initial one.
-        action: int32[v], the action that led there, -1 for the initial one.
-        source: int32[m], where each transition starts.
-        target: int32[m], where each transition leads.
+        depth: int32[v], number of actions from the initial e-state on the explored path.
+        predecessor: int32[v], id of the previous e-state on this path, -1 for the initial one.
+        action: int32[v], the last action of this path, -1 for the initial e-state.
+        source: int32[m], source of each transition.
+        target: int32[m], target of each transition.
         distance: int32[v], transitions to the nearest goal in the recorded graph, `UNREACHABLE` if none.
     """
 
@@ -109,7 +109,7 @@ class Exploration:
     distance: NDArray[np.int32] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Label the states; successors that were generated but not visited count as part of the graph."""
+        """Label the e-states; the graph includes successors that were generated but not visited."""
         met = np.arange(len(self.space), dtype=np.int32)
         is_goal = self.space.query(self.task.goal)(met).all(axis=1)
         distances = compute_goal_distances(len(met), self.source, self.target, np.flatnonzero(is_goal))
@@ -126,12 +126,12 @@ V = TypeVar("V")
 
 
 class Newest(Generic[V]):
-    """The values asked for or put in last, as many as fit.
+    """A cache of the most recently used values.
 
-    They are let go before the interpreter ends, as objects of the core have to be.
+    It is emptied before the interpreter exits, as objects of the core must be released by then.
 
     Args:
-        most: bytes that the values may take together.
+        most: maximum total size of the values, in bytes.
     """
 
     def __init__(self, most: int) -> None:
@@ -140,14 +140,14 @@ class Newest(Generic[V]):
         atexit.register(self.forget)
 
     def get(self, key: str) -> V | None:
-        """The value of a key, if it is kept."""
+        """The value of a key, or None."""
         if key not in self._kept:
             return None
         self._kept[key] = self._kept.pop(key)
         return self._kept[key][0]
 
     def put(self, key: str, value: V, nbytes: int) -> None:
-        """Keep a value that takes `nbytes`, if there is room for it when the oldest have given way."""
+        """Store a value of size `nbytes`, unless it exceeds the cache, and evict the least recently used ones."""
         self._kept.pop(key, None)
         if nbytes > self._most:
             return
@@ -157,19 +157,19 @@ class Newest(Generic[V]):
             total -= self._kept.pop(next(iter(self._kept)))[1]
 
     def forget(self) -> None:
-        """Keep nothing any more."""
+        """Remove all values."""
         self._kept.clear()
 
 
 _explored: Newest[Exploration] = Newest(1 << 29)
-"""What breadth-first search found, by what the tasks are without a goal; of parts of a space also by their size."""
+"""Breadth-first explorations by the fingerprint of the task without its goal; incomplete ones also by their size."""
 
 
 def resolve(source: Source, settings: ExplorerSettings) -> tuple[Task, ExplorerSettings]:
-    """The task of a source, and the settings, with consistent beliefs where the source has them.
+    """The task of a source, and the settings, with `consistent_beliefs` if the source's space has it.
 
     Raises:
-        UsageError: when it is no source, see `SearchProblem.of`.
+        UsageError: when `source` is not a source, see `SearchProblem.of`.
     """
     problem = SearchProblem.of(source)
     return problem.task, replace(
@@ -178,16 +178,16 @@ def resolve(source: Source, settings: ExplorerSettings) -> tuple[Task, ExplorerS
 
 
 def explore(source: Source, settings: ExplorerSettings, on_visit: OnVisit = lambda visited: None) -> Exploration:
-    """Explore the e-states that can be reached from a start, and label the visited ones with their distances.
+    """Explore the reachable e-states and label the visited ones with their distances.
 
     Args:
-        source: the start and the goal, see `SearchProblem.of`; it is explored in a state space of its own, with all
-            transitions, so the symmetries of a space are not used.
+        source: the start and the goal, see `SearchProblem.of`. The exploration uses a new state space with all
+            transitions, without symmetry reduction.
         settings: how to explore; `consistent_beliefs` also applies where the source's space sets it.
-        on_visit: told how many e-states have been visited.
+        on_visit: called with the number of e-states visited.
 
     Raises:
-        UsageError: when it is no source.
+        UsageError: when `source` is not a source, see `SearchProblem.of`.
     """
     task, settings = resolve(source, settings)
     if settings.name == "dfs":
@@ -208,10 +208,10 @@ def keep(exploration: Exploration, settings: ExplorerSettings) -> NDArray[np.int
 
 
 def require_goal(exploration: Exploration, kept: NDArray[np.integer]) -> None:
-    """See that an explorer has found something to label.
+    """Check that there are labelled e-states.
 
     Raises:
-        NoGoalError: when none of the e-states that it visited is kept.
+        NoGoalError: when no visited e-state is kept.
     """
     if not len(kept):
         raise NoGoalError(
@@ -249,7 +249,7 @@ def compute_discard_probability(
 
 
 def _explore_exhaustively(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> Exploration:
-    """What breadth-first search finds, or found under another goal."""
+    """Explore breadth first, or reuse a cached exploration of the task with another goal."""
     without_goal = replace(task, goal=())
     key = f"{fingerprint_task(without_goal)} {settings.consistent_beliefs}"
     key_of_part = f"{key} {settings.max_visited}"
@@ -268,7 +268,7 @@ def _explore_exhaustively(task: Task, settings: ExplorerSettings, on_visit: OnVi
 
 
 def _explore_breadth_first(task: Task, space: StateSpace, max_visited: int, on_visit: OnVisit) -> Exploration:
-    """In a fresh space ids count up in the order of discovery."""
+    """Explore a new space breadth first; ids count up in the order of discovery."""
     recorded: list[Transitions] = []
     depths = [np.zeros(1, dtype=np.int32)]
     expanded = 0

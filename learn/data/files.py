@@ -1,8 +1,8 @@
-"""Problems to learn from and to validate on, made of a user's own problems.
+"""Training and validation problems made from a user's own problems.
 
-The largest problems validate, the others are learned from. Both get further goals: conjunctions of formulas that are
-true where a walk ends, as the problems of domains do, see `learn.data.distribution`. A domain states the formulas of
-its goals; here they are derived from the goals of the problems, see `GoalLanguage`.
+The largest problems are used for validation, the others for training. Both are also used with sampled goals:
+conjunctions of formulas that hold at the end of a random walk, as in `learn.data.distribution`. The vocabulary of these
+goals is derived from the goals of the problems, see `GoalLanguage`.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from epigym.task.task import Task
 from learn.data.distribution import MAX_STATES, MIN_DISTANCE, MOST, MOST_LONG, ExploredTask, walk_narrowly
 from learn.data.explorers import Exploration, ExplorerSettings, explore
 
-_PER_VALIDATING: Final = 4  # of so many problems one validates
-_MOST_FORMULAS: Final = 400  # of each modal depth that are in a vocabulary
-_MOST_NEAR: Final = 2_000  # e-states of a validation problem that are explored
-_PATIENCE: Final = 200  # samples in a row without a goal that fits
+_PER_VALIDATING: Final = 4  # number of problems for each validation problem
+_MOST_FORMULAS: Final = 400  # maximum number of formulas of each modal depth in a vocabulary
+_MOST_NEAR: Final = 2_000  # number of explored e-states of a validation problem
+_PATIENCE: Final = 200  # maximum number of rejected goals in a row
 
 Part = Literal["train", "validation"]
 
 
 def split_by_size(tasks: Sequence[Task]) -> tuple[list[Task], list[Task]]:
-    """The problems to learn from, and those to validate on: the largest quarter, at least one.
+    """Split problems into training and validation problems; the latter are the largest quarter, at least one.
 
-    The larger of two problems has more pairs of a fluent and an agent; of equally many, more actions; of equally many
-    again, more initial worlds. Of problems of equal size the later ones validate. A single problem is in both parts.
+    Problems are ordered by the number of pairs of a fluent and an agent, then by the number of actions, then by the
+    number of initial worlds. Among problems of equal size the later ones are larger. A single problem is in both parts.
 
     Args:
         tasks: at least one.
@@ -55,25 +55,26 @@ def split_by_size(tasks: Sequence[Task]) -> tuple[list[Task], list[Task]]:
 def sample_files(
     tasks: Sequence[Task], *, instances: int, validation: int, seed: int, max_states: int = MAX_STATES
 ) -> tuple[list[Task], list[Task]]:
-    """Problems to learn from and problems to validate on: the given ones, and the same with sampled goals.
+    """Make training and validation problems: the given problems with their own and with sampled goals.
 
-    No two of them are the same up to the names of fluents, agents and actions. For each one to learn from
-    `make_pairs(task, max_states=max_states, partially_explored=True)` has pairs. Sampled goals can be reached, and take
-    at least `MIN_DISTANCE` actions; in validation problems, as far as their 2,000 nearest e-states tell. Goals of the
-    given problems may take fewer; whether those that validate can be reached need not be known. Every second sampled
-    goal is a long one, see `learn.data.distribution.sample_problems`: most short goals are few actions away.
+    All problems differ by more than the names of fluents, agents and actions. Every training problem has pairs under
+    `make_pairs(task, max_states=max_states, partially_explored=True)`. Sampled goals are reachable with at least
+    `MIN_DISTANCE` actions; in validation problems this is checked among the 2,000 nearest e-states only. The problems'
+    own goals may be nearer, and in validation problems they may be unreachable. Every second sampled goal is a long
+    one, see `learn.data.distribution.sample_problems`, as most short goals are near.
 
-    Of a single problem every second goal validates. The first one, its own if that is in sight, is learned from.
+    A single problem serves both: its goals are alternately used for training and for validation, its own goal for
+    training if it is reachable within the explored e-states.
 
     Args:
         tasks: the given problems, see `split_by_size`.
-        instances: about so many to learn from, shared among the problems; each gives at least one if it has any.
-        validation: the same of those to validate on; 0 when all problems are learned from.
+        instances: approximate number of training problems, at least one for each usable problem.
+        validation: approximate number of validation problems; 0 to use all problems for training.
         seed: equal seeds sample equal goals.
-        max_states: of problems to learn from, so many e-states are explored, nearest first.
+        max_states: number of explored e-states of a training problem, nearest first.
 
     Raises:
-        EpigymError: when there is nothing to learn from, or nothing to validate on.
+        EpigymError: when there are no training problems, or no validation problems.
     """
     if not tasks:
         raise EpigymError("no problem to learn from: name files with problem=")
@@ -97,11 +98,11 @@ def sample_files(
 
 @dataclass(frozen=True, slots=True)
 class GoalLanguage:
-    """What the goals of some problems speak about, from which the formulas of sampled goals follow.
+    """The language of the goals of some problems, from which the vocabulary of sampled goals is derived.
 
     Attributes:
-        believed: the symbols of the fluents that goals have beliefs about; without lifted structure, the fluents.
-        depth: the largest modal depth.
+        believed: the symbols of the fluents in beliefs of goals; without lifted structure, the fluents.
+        depth: the largest modal depth of a goal.
     """
 
     believed: frozenset[str]
@@ -116,13 +117,16 @@ class GoalLanguage:
         return cls(frozenset(symbols), max(goal.depth for task in tasks for goal in task.goal))
 
     def vocabulary(self, task: Task) -> tuple[Formula, ...]:
-        """The formulas that sampled goals of a problem are made of, each once.
+        """The formulas of sampled goals of a problem, without duplicates.
 
-        These are the parts of its own goal, and for each fluent p that an action may change or the goal mentions
-        p and ¬p. For each agent i and each fluent p whose symbol is believed, if the depth is at least 1: B_i p,
-        B_i ¬p, "i knows whether p", and the negation of each. If it is at least 2, for each other agent j as well:
-        B_i B_j p, "i believes that j knows whether p", and the negations. Of 401 or more of one depth 400 are taken at
-        random, the same ones each time.
+        - The parts of the problem's own goal.
+        - p and ¬p for each fluent p that occurs in an effect or in the goal.
+        - If the depth is at least 1, for each agent i and each fluent p with a symbol in `believed`: B_i p, B_i ¬p,
+          "i knows whether p", and their negations.
+        - If the depth is at least 2, also for each other agent j: B_i B_j p, "i believes that j knows whether p", and
+          their negations.
+
+        At most 400 formulas of each depth are used, sampled with a fixed seed.
         """
         changed = {effect.fluent for action in task.actions for event in action.events for effect in event.effects}
         mentioned = {name for goal in task.goal for name in goal.fluents()}
@@ -152,26 +156,26 @@ class GoalLanguage:
 
 
 def _symbols(task: Task) -> dict[str, str]:
-    """The symbol of each fluent, which is its name where no structure tells it."""
+    """The symbol of each fluent; without lifted structure, its name."""
     if task.structure is None:
         return dict(zip(task.fluents, task.fluents, strict=True))
     return dict(zip(task.fluents, (lifted.symbol for lifted in task.structure.fluents), strict=True))
 
 
 def _find_believed(goal: Sequence[Formula]) -> set[str]:
-    """The fluents that a goal has beliefs about."""
+    """The fluents inside beliefs of a goal."""
     modalities = (part for one in goal for part in one.subformulas() if Op.BELIEVES <= part.op <= Op.COMMON)
     return {name for modality in modalities for name in modality.fluents()}
 
 
 @dataclass(frozen=True, slots=True)
 class _Sampler:
-    """Samples goals.
+    """A sampler of problems with different goals.
 
     Attributes:
         language: of the goals.
         seed: equal seeds sample equal goals.
-        max_states: most e-states of a problem to learn from that are explored.
+        max_states: maximum number of explored e-states of a training problem.
         known: the signatures of the problems sampled so far.
     """
 
@@ -181,7 +185,7 @@ class _Sampler:
     known: set[str]
 
     def share(self, tasks: Sequence[Task], total: int, part: Part) -> list[Task]:
-        """About so many problems, each task giving its share of what those before it left, at least one if it can."""
+        """About `total` problems, spread evenly over the tasks, at least one for each usable task."""
         found: list[Task] = []
         for number, task in enumerate(track(tasks, f"sampling goals, {part}", transient=True)):
             share = -(-(total - len(found)) // (len(tasks) - number))
@@ -189,9 +193,9 @@ class _Sampler:
         return found
 
     def sample(self, task: Task, number: int, part: Part) -> Iterator[Task]:
-        """The problem with its own goal and with sampled goals, those that fit and were not sampled before.
+        """Yield the problem with its own goal and with sampled goals, each if it is usable and new.
 
-        The sample depends on the number of the problem, not on its name, which may be any path.
+        The sample depends on the number of the problem, not on its name, which may be a path.
         """
         near = self._explore(task, part)
         if self._fits(near, task, part, least=1):
@@ -215,12 +219,12 @@ class _Sampler:
         return ExploredTask(task, found.space, found.depth, found.complete, self.language.vocabulary(task), walk)
 
     def _fits(self, near: ExploredTask, task: Task, part: Part, least: int) -> bool:
-        """Whether a problem can be used, with a goal at least so many actions away; if so, it is known from now on."""
+        """Whether a problem is new and usable, with a goal at least `least` actions away; if so, it is remembered."""
         distance = near.find_distance(task)
         if distance is None:
             fits = part == "validation" and not near.complete
         else:
-            # In the last layer, which may be explored in part, a goal has no pairs.
+            # A goal in the last layer has no pairs, as the layer may be incomplete.
             fits = least <= distance and (part == "validation" or near.complete or distance < near.depth[-1])
         if not fits or (mark := signature(task)) in self.known:
             return False
@@ -231,7 +235,7 @@ class _Sampler:
 def _walk_nearby(
     exploration: Exploration, space: StateSpace, rng: np.random.Generator, *, steps: int
 ) -> tuple[list[int], list[int]]:
-    """A shortest walk to a random e-state before the last explored layer; called like `sample_walk` besides."""
+    """A shortest walk to a random e-state before the last explored layer; further arguments as `sample_walk`."""
     depth = exploration.depth
     ends = np.flatnonzero((depth >= MIN_DISTANCE) & (depth <= steps) & (depth < depth[-1]))
     states, actions = [int(rng.choice(ends)) if len(ends) else space.initial], list[int]()

@@ -1,4 +1,4 @@
-"""Fingerprints: what a result depends on, as a short hexadecimal name."""
+"""Fingerprints: short hexadecimal names of tasks and settings, by which results are cached."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from epigym.task.task import Action, EState, Task
 
 
 def fingerprint(**parts: Any) -> str:
-    """32 hexadecimal digits that depend on the parts (plain values and containers) alone."""
+    """32 hexadecimal digits computed from the parts (plain values and containers)."""
     return digest(parts)[:32]
 
 
 def fingerprint_task(task: Task) -> str:
-    """The fingerprint of everything that a task means; its name does not count."""
+    """The fingerprint of a task without its name."""
     table: dict[Formula, int] = {}
     rows: list[Any] = []
     for root in task.formulas():

@@ -8,14 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 from epigym.space import ragged
 
 UNREACHABLE = -1
-"""The distance of states from which no recorded transition sequence reaches a goal."""
-_DEAD_END = 10  # actions by which an e-state without a way to a goal is farther than the farthest of its problem
+"""The distance of states that cannot reach a goal by recorded transitions."""
+_DEAD_END = 10  # added to the largest distance of a problem for e-states that cannot reach a goal
 
 
 def compute_goal_distances(count: int, source: ArrayLike, target: ArrayLike, goals: ArrayLike) -> NDArray[np.int32]:
-    """Distances to the nearest goal, by one multi-source backward breadth-first pass.
+    """Compute distances to the nearest goal by one backward breadth-first search from all goals.
 
-    Unlike labels assigned while backtracking (paper, section 3.3) they do not depend on the visiting order.
+    Unlike labels assigned while backtracking (paper, section 3.3), they do not depend on the order of exploration.
 
     Args:
         count: number of states, named 0 … count - 1.
@@ -24,7 +24,7 @@ def compute_goal_distances(count: int, source: ArrayLike, target: ArrayLike, goa
         goals: int[g], the goal states.
 
     Returns:
-        int32[count]: number of transitions to the nearest goal, `UNREACHABLE` where there is no way.
+        int32[count]: number of transitions to the nearest goal, `UNREACHABLE` if there is none.
     """
     sources, targets = np.asarray(source, dtype=np.int64), np.asarray(target, dtype=np.int64)
     predecessors = sources[np.argsort(targets, kind="stable")]
@@ -41,5 +41,5 @@ def compute_goal_distances(count: int, source: ArrayLike, target: ArrayLike, goa
 
 
 def make_targets(distance: NDArray[np.int32]) -> NDArray[np.float64]:
-    """float64[k]: what a regression learns of the distances of a problem's e-states, int32[k]."""
+    """float64[k]: the regression targets for the distances of a problem's e-states, int32[k]."""
     return np.where(distance == UNREACHABLE, distance.max() + _DEAD_END, distance).astype(np.float64)

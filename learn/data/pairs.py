@@ -1,9 +1,9 @@
-"""Expansions to learn an order from: e-states whose distances are known, and which of two a search should prefer.
+"""Ranking data: pairs of e-states of which search should prefer the first, and their distances to the goal.
 
-A small problem is exhausted, so that every label is exact. Of some of its e-states, half of them on shortest plans and
-the others from every distance, all successors are kept: what brings a goal nearer is better than its siblings, than its
-parent, and than anything from which no goal can be reached. Of a larger problem what is seen of it says so much on
-shortest plans, or a plan that was found which to prefer.
+A small problem is fully explored, so all labels are exact. Some e-states are expanded, half of them on shortest plans,
+the others sampled from all distances. A successor that is nearer to a goal is better than its siblings, than its
+parent, and than any e-state that cannot reach a goal. In larger problems, pairs come from shortest plans within the
+explored part, or from a plan that search has found.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from epigym.task.task import Task
 from learn.data.explorers import Exploration, ExplorerSettings, OnVisit, explore, keep, require_goal
 from learn.data.labels import UNREACHABLE
 
-_BEST = 2  # successors of an e-state that stand for all that are nearest
-_MOST_WORSE = 12  # of those that are compared with one of them
+_BEST = 2  # maximum number of best successors of an e-state in pairs
+_MOST_WORSE = 12  # maximum number of worse successors paired with each of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,13 @@ class Pairs:
     """Labelled e-states of one problem, and pairs of them.
 
     Attributes:
-        space: where they live, with the e-states on the ways to them; its task has the goal.
+        space: state space of these e-states and of those on the paths to them; its task has the goal.
         ids: int32[k], the e-states.
-        distance: int32[k], actions to the nearest goal, or to the end of a plan, or that a plan has at least;
-            `UNREACHABLE` where there is none.
-        better: int64[p], positions in `ids`.
-        worse: int64[p], positions in `ids` of what `better` is preferred to.
-        weight: float64[p]; the pairs of an expansion together weigh as much as those of any other, in all 1.
+        distance: int32[k], number of actions to the nearest goal, or to the end of a known plan, or a lower bound;
+            `UNREACHABLE` if no goal is reachable.
+        better: int64[p], position in `ids` of the preferred e-state of each pair.
+        worse: int64[p], position in `ids` of the other e-state.
+        weight: float64[p], with sum 1; the pairs of each expansion have the same total weight.
     """
 
     space: StateSpace
@@ -52,17 +52,16 @@ class Pairs:
 def make_pairs(
     task: Task, *, expansions: int, max_states: int, seed: int, partially_explored: bool = False
 ) -> Pairs | None:
-    """Pairs of a problem, or None when it has more e-states, or nothing to choose.
+    """Make pairs of a problem; None if it is too large or has no pairs.
 
-    Of a problem that is too large, whose nearest goal is in sight, distances are exact on every shortest plan; farther
-    off they are what a plan takes at least.
+    If a problem is partially explored, distances are exact on shortest plans and lower bounds elsewhere.
 
     Args:
         task: the problem.
-        expansions: of at most so many e-states the successors are compared.
-        max_states: e-states that are looked at, nearest first.
-        seed: what is drawn depends on it.
-        partially_explored: whether the problem may have more, if its nearest goal is among these.
+        expansions: maximum number of expanded e-states.
+        max_states: maximum number of explored e-states, nearest first.
+        seed: of the sampling.
+        partially_explored: whether the problem may have more e-states if a goal is among the explored ones.
     """
     rng = np.random.default_rng(seed)
     explored = _explore_nearest(task, expansions, max_states, rng, partially_explored=partially_explored)
@@ -81,7 +80,7 @@ def make_pairs(
 
 
 def make_rollout(source: Source, settings: ExplorerSettings, on_visit: OnVisit = lambda visited: None) -> Pairs:
-    """The e-states that an explorer keeps of a problem, with their distances, and no pairs.
+    """Explore a problem; return the kept e-states with their distances, without pairs.
 
     Args:
         source: the problem, see `SearchProblem.of`.
@@ -100,14 +99,14 @@ def make_rollout(source: Source, settings: ExplorerSettings, on_visit: OnVisit =
 
 
 def make_plan_pairs(space: StateSpace, states: Sequence[int], *, seed: int) -> Pairs:
-    """Pairs of the e-states of a plan: each is better than the one before it, and than its siblings.
+    """Make pairs of a plan: each e-state is better than its predecessor and than its siblings.
 
-    What the siblings are worth is not known; their distance is taken for that of their parent.
+    The distances of siblings are unknown; they are labelled with the distance of their parent.
 
     Args:
-        space: where the e-states live, with the goal.
-        states: from the initial one to a goal, at least two, each once.
-        seed: of some e-states not all siblings are taken, as it says.
+        space: state space whose task has the goal.
+        states: the e-states of the plan from the initial one to a goal, at least two, without repetition.
+        seed: of the sampling of siblings.
     """
     rng = np.random.default_rng(seed)
     distance: dict[int, int] = {}
@@ -127,11 +126,11 @@ def make_plan_pairs(space: StateSpace, states: Sequence[int], *, seed: int) -> P
 def _explore_nearest(
     task: Task, expansions: int, max_states: int, rng: np.random.Generator, *, partially_explored: bool
 ) -> tuple[Exploration, NDArray[np.int32], list[int]] | None:
-    """The e-states of a problem, their distances, and those to expand; None when there are too many."""
+    """Explore a problem; return the exploration, distances and the e-states to expand, or None if it is too large."""
     exploration = explore(task, ExplorerSettings("exhaustive", max_visited=max_states))
     distance = exact = exploration.distance
     if not exploration.complete:
-        # Whatever is nearer than the last layer has been met, with all ways to it.
+        # All e-states before the last layer are explored, with all paths to them.
         least = exploration.depth[-1] - exploration.depth
         exact = np.where(distance < least, distance, UNREACHABLE)
         if not partially_explored or exact[0] == UNREACHABLE:
@@ -143,11 +142,11 @@ def _explore_nearest(
 
 
 def _walk_to(exploration: Exploration, places: NDArray[np.integer]) -> tuple[StateSpace, NDArray[np.int32]]:
-    """Some visited e-states, by their places, in a space that has the goal; and their ids there, in the same order.
+    """Build a space that holds some visited e-states, given by position, and return their ids in the same order.
 
-    The ways to them are walked again, which builds no other e-states.
+    The space has the goal and holds only these e-states and those on the paths to them.
     """
-    place_of = np.full(int(exploration.states.max()) + 2, -1)  # the last for -1, what is before the initial e-state
+    place_of = np.full(int(exploration.states.max()) + 2, -1)  # the last entry is for -1, before the initial e-state
     place_of[exploration.states] = np.arange(len(exploration.states))
     before = place_of[exploration.predecessor]
     passed = np.zeros(len(before), dtype=np.bool_)
@@ -166,7 +165,7 @@ def _walk_to(exploration: Exploration, places: NDArray[np.integer]) -> tuple[Sta
 def _choose_expansions(
     distance: NDArray[np.int32], ptr: NDArray[np.int64], targets: NDArray[np.int32], most: int, rng: np.random.Generator
 ) -> list[int]:
-    """E-states to expand, none of them a goal: some on shortest plans, some from every distance."""
+    """Choose e-states to expand, without goals: half of them on shortest plans, the others from all distances."""
     found: dict[int, None] = {}
     for _ in range(most):
         state = 0
@@ -197,16 +196,16 @@ def _compare_successors(
 
 
 def _combine(better: list[int], worse: NDArray[Any], rng: np.random.Generator) -> list[tuple[int, int]]:
-    """Each of some numbers with some of others that are worse."""
+    """Combine each of some e-states with up to 12 worse ones, sampled at random."""
     return [(one, other) for one in better for other in rng.permutation(worse)[:_MOST_WORSE].tolist()]
 
 
 def _join(
     expansions: Iterable[list[tuple[int, int]]],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]] | None:
-    """The numbers in the pairs of expansions, the pairs as positions in these, and their weights; None without pairs.
+    """The e-states in the pairs of all expansions, the pairs as positions in these, and their weights; None if empty.
 
-    Each expansion with pairs weighs the same.
+    All expansions with pairs have the same total weight.
     """
     groups = [group for group in expansions if group]
     if not groups:

@@ -1,4 +1,4 @@
-"""Naming problems to learn from and to test on."""
+"""Names of training and test problems."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from epigym.problem import find_problems
 
 
 def list_problems(split: Literal["train", "test"], domains: Sequence[str], problems: Sequence[str]) -> list[str]:
-    """The training or test instances of some domains, and further problems.
+    """List the training or test instances of some domains, and further problems.
 
     Args:
-        split: which instances.
+        split: the instances to list.
         domains: names of domains.
         problems: files, folders, patterns, or instances as `domain/instance`.
 
@@ -23,7 +23,7 @@ def list_problems(split: Literal["train", "test"], domains: Sequence[str], probl
         Names for `epigym.problem.load_problem`.
 
     Raises:
-        UsageError: when nothing is named or a domain does not exist.
+        UsageError: when no problem is named, or a domain does not exist.
     """
     if not domains and not problems:
         raise UsageError("no problem is named: give domain=<domain or list> or problem=<file, instance or list>")

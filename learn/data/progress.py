@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 @contextmanager
 def show_visits(description: str, limit: int, *, transient: bool = False) -> Iterator[Callable[[int], None]]:
-    """A bar for an exploration, which stays unless transient; yields a function of the number of e-states visited."""
+    """Show a progress bar, which remains unless `transient`; yields its update by the number of visited e-states."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

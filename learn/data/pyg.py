@@ -1,4 +1,4 @@
-"""A data set for PyTorch Geometric: for other models than ours, and for looking at single graphs."""
+"""A stored data set as a PyTorch Geometric data set, for custom models."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from learn.data.dataset import load
 
 
 class PygDataSet(Dataset):  # type: ignore[misc]  # PyG is not typed
-    """The samples of a stored data set as complete graphs, made when asked for.
+    """The samples of a stored data set as complete graphs, made on access.
 
-    Each is a `torch_geometric.data.Data` as made by `epigym.to_pyg`, with y float32[1], the steps to the nearest goal.
+    Each graph is a `torch_geometric.data.Data` as returned by `epigym.to_pyg`, with y float32[1], the number of steps
+    to the nearest goal.
 
     Args:
         folder: of the data set, as `learn.rollouts` prints it.

@@ -1,4 +1,4 @@
-"""The encoded e-states of one problem, as they are stored, in the smallest types that hold them."""
+"""The encoded e-states of one problem as they are stored, in the smallest sufficient integer types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from epigym.encoding.encoder import AnyEncoder, Encoder
 from epigym.space import ragged
 from epigym.space.rows import GoalPart, GraphBatch, Rows, unroll
 
-_CHUNK = 4096  # e-states encoded at once; bounds the memory beyond that of the result
+_CHUNK = 4096  # number of e-states encoded at once; bounds the additional memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class EncodedRows:
     """k e-states of one problem under an encoding with identifiers.
 
     Attributes:
-        goal: the part of the graph that all of them share.
+        goal: the goal part of the graph, shared by all e-states.
         identifiers: uint8[u, width], the identifiers of worlds as 0/1 bits.
         rows: their worlds and relations.
     """
@@ -51,7 +51,7 @@ class EncodedRows:
         )
 
     def graphs(self, indices: NDArray[np.integer]) -> GraphBatch:
-        """The complete graphs of the e-states `indices`, int[r], as `Encoder.graphs` makes them."""
+        """The complete graphs of the e-states `indices`, int[r], as `Encoder.graphs` returns them."""
         return unroll(self.take(indices), self.identifiers, self.goal)
 
 
@@ -60,7 +60,7 @@ class EncodedGraphs:
     """k e-states of one problem as typed graphs.
 
     Attributes:
-        batch: the graphs; the ends of edges are counted within each graph.
+        batch: the graphs; the ends of edges are numbered within each graph.
     """
 
     batch: GraphBatch
@@ -70,7 +70,7 @@ class EncodedGraphs:
         return len(self.batch.node_ptr) - 1
 
     def graphs(self, indices: NDArray[np.integer]) -> GraphBatch:
-        """The graphs of the e-states `indices`, int[r], as `RelationalEncoder.graphs` makes them."""
+        """The graphs of the e-states `indices`, int[r], as `RelationalEncoder.graphs` returns them."""
         batch = self.batch
         nodes, node_counts = ragged.positions(batch.node_ptr, indices)
         edges, edge_counts = ragged.positions(batch.edge_ptr, indices)
@@ -88,7 +88,7 @@ Encoded: TypeAlias = EncodedRows | EncodedGraphs
 
 
 def encode(encoder: AnyEncoder, ids: NDArray[np.int32]) -> Encoded:
-    """The e-states `ids`, int32[k], of the encoder's space."""
+    """Encode the e-states `ids`, int32[k], of the encoder's space."""
     parts = [ids[start : start + _CHUNK] for start in range(0, max(len(ids), 1), _CHUNK)]
     if isinstance(encoder, Encoder):
         rows = join([encoder.rows(part) for part in parts])
@@ -115,7 +115,7 @@ def pack(encoded: Encoded) -> dict[str, NDArray[Any]]:
 
 
 def unpack(arrays: Mapping[str, NDArray[Any]]) -> Encoded:
-    """The inverse of `pack`; other arrays are skipped."""
+    """The inverse of `pack`; ignores other arrays."""
     if "identifiers" not in arrays:
         return EncodedGraphs(GraphBatch(*(arrays[f"graphs.{name}"] for name in GraphBatch._fields)))
     goal = GoalPart(*(arrays[f"goal.{name}"] for name in GoalPart._fields))
@@ -124,14 +124,14 @@ def unpack(arrays: Mapping[str, NDArray[Any]]) -> Encoded:
 
 
 def _compact(batch: GraphBatch) -> GraphBatch:
-    """A batch as it is stored."""
+    """Convert a batch to the stored form, with the ends of edges numbered within each graph."""
     first = np.repeat(batch.node_ptr[:-1], ragged.lengths(batch.edge_ptr))
     local = batch._replace(edge_index=batch.edge_index - first)
     return GraphBatch(*(ragged.compact(column) for column in local))
 
 
 def join(parts: Sequence[Rows]) -> Rows:
-    """The e-states of several `Rows`, end to end; those with fewer agents than others get agents without rows."""
+    """Concatenate `Rows`; parts with fewer agents than others are padded with agents without successor classes."""
     if len(parts) == 1:
         return parts[0]
     agents = max(part.row_of.shape[1] for part in parts)

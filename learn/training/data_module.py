@@ -1,4 +1,4 @@
-"""Training batches: labelled e-states of some problems, and pairs of them, whose graphs are made when fetched."""
+"""Training batches of labelled e-states and of pairs of e-states; their graphs are made on access."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from learn.training.validation import Problems
 logger = logging.getLogger(__name__)
 
 MIN_STRATUM = 5
-"""Distance classes with fewer samples go to training as a whole."""
-_RUN = 64  # pairs of a problem that stay together, as they share e-states
-_CHUNK = 256  # e-states encoded at once
+"""Distance classes with fewer samples are used for training only."""
+_RUN = 64  # number of consecutive pairs of a problem in a batch, which share e-states
+_CHUNK = 256  # number of e-states encoded at once
 
 
 class Batch(NamedTuple):
-    """k e-states and p pairs of them, maybe of several problems.
+    """k e-states of one or several problems, and p pairs of them.
 
     Attributes:
-        graphs: of the e-states, a batch of PyTorch Geometric; of the paper's network `SharedGraphs`.
-        base: float32[k], their base heuristic in steps.
-        distance: float32[k], actions to the nearest goal; what has none is farther than all others of its problem.
-        better: int64[p], of each pair the e-state that is preferred.
-        worse: int64[p], the other.
-        weight: float32[p], of each pair, together 1.
+        graphs: graphs of the e-states, a batch of PyTorch Geometric, or `SharedGraphs` for the paper's network.
+        base: float32[k], values of the base heuristic in steps.
+        distance: float32[k], number of actions to the nearest goal, see `learn.data.labels.make_targets`.
+        better: int64[p], the preferred e-state of each pair.
+        worse: int64[p], the other e-state of each pair.
+        weight: float32[p], with sum 1.
     """
 
     graphs: Any
@@ -58,8 +58,8 @@ class LabelledStates:
     Args:
         problems: the e-states.
         encoding: of the graphs.
-        base: the heuristic to correct.
-        shared: whether graphs are `SharedGraphs`, for the paper's network.
+        base: the base heuristic.
+        shared: whether to make `SharedGraphs`, for the paper's network.
 
     Raises:
         LimitError: when a problem does not fit the encoding.
@@ -75,18 +75,18 @@ class LabelledStates:
             self._number_worlds()
 
     def _number_worlds(self) -> None:
-        """Meet all e-states in one order: sums run over worlds by number, whichever batches training begins with."""
+        """Encode all e-states once in a fixed order, so the numbers of worlds do not depend on the order of batches."""
         encoder: Any
         for encoder, pairs in zip(self._encoders, self.problems, strict=True):
             for ids in split_into_chunks(pairs.space, pairs.ids, _CHUNK):
                 encoder.rows(ids)
 
     def batch(self, parts: Sequence[tuple[int, NDArray[np.integer]]], *, gradients: bool = True) -> dict[str, Any]:
-        """Graphs, base and distance of some e-states.
+        """Graphs, base heuristic and distances of some e-states.
 
         Args:
-            parts: problems by number, each with the positions of its e-states.
-            gradients: whether the batch is to train on.
+            parts: numbers of problems, each with the positions of its e-states.
+            gradients: whether the batch is used for training.
         """
         chosen: list[Any] = [(self._encoders[number], self.problems[number].ids[rows]) for number, rows in parts]
         graphs = (
@@ -102,7 +102,7 @@ class LabelledStates:
 
 
 class PairRuns(Dataset[Batch]):
-    """The pairs of some problems in runs of a problem's pairs, fetched as whole batches.
+    """The pairs of some problems, in runs of 64 pairs of the same problem, fetched as whole batches.
 
     Args:
         states: the e-states, with their pairs.
@@ -125,7 +125,7 @@ class PairRuns(Dataset[Batch]):
         return self.__getitems__([index])
 
     def __getitems__(self, indices: Sequence[int]) -> Batch:
-        """One batch of the runs `indices`; the data loader calls it with all indices of a batch."""
+        """One batch of several runs; the data loader calls it with all indices of a batch."""
         parts, better, worse, weights = [], [], [], []
         first = 0
         for number, run in (self._runs[index] for index in indices):
@@ -147,12 +147,12 @@ class PairRuns(Dataset[Batch]):
 
 
 class Samples(Dataset[Batch]):
-    """Some of the e-states, fetched as whole batches without pairs.
+    """Samples of e-states, fetched as whole batches without pairs.
 
     Args:
         states: the e-states.
-        rows: for each problem the positions of those that are sampled.
-        gradients: whether the batches are to train on.
+        rows: positions of the samples of each problem.
+        gradients: whether the batches are used for training.
     """
 
     def __init__(self, states: LabelledStates, rows: Sequence[NDArray[np.int64]], *, gradients: bool) -> None:
@@ -167,7 +167,7 @@ class Samples(Dataset[Batch]):
 
     @property
     def distance(self) -> NDArray[np.float64]:
-        """float64[k]: of all samples, in steps."""
+        """float64[k]: distances of all samples in steps."""
         return np.concatenate([table[self.row[self.problem == n]] for n, table in enumerate(self.states.distance)])
 
     def __getitem__(self, index: int) -> Batch:
@@ -183,21 +183,21 @@ class Samples(Dataset[Batch]):
 
 
 class TrainingData(LightningDataModule):
-    """Training batches in random order, and what is validated with.
+    """Training batches in random order, and validation samples or problems.
 
     Args:
-        train: pairs or samples to train on.
-        validation: samples, or the problems to search; their numbers are one batch.
-        batch_size: pairs or samples in a batch.
+        train: training pairs or samples.
+        validation: validation samples, or problems to search; the numbers of all problems are one batch.
+        batch_size: number of pairs or samples in a batch.
         seed: of the order of the batches.
-        nodes: most expansions for each of the problems.
+        nodes: maximum number of expansions on each validation problem.
 
     Attributes:
-        problems: to search in validation; empty where it measures samples.
-        nodes: most expansions for each of them.
+        problems: validation problems; empty if validation uses samples.
+        nodes: maximum number of expansions on each of them.
 
     Raises:
-        EpigymError: when there are fewer than two samples to train on.
+        EpigymError: when there are fewer than two training samples.
     """
 
     def __init__(
@@ -212,15 +212,15 @@ class TrainingData(LightningDataModule):
         self._seed = seed
 
     def train_dataloader(self) -> DataLoader[Batch]:
-        """Batches to train on."""
+        """Training batches."""
         size = self.trainer.world_size if self.trainer else 1
-        # Batch normalisation needs two samples.
+        # Batch normalisation needs at least two samples in a batch.
         lonely = isinstance(self.train, Samples) and ceil(len(self.train) / size) % self._items == 1
         order = _shuffle(self.train, self.trainer, self._seed)
         return _load_batches(self.train, self._items, sampler=order, drop_last=lonely)
 
     def val_dataloader(self) -> DataLoader[Any]:
-        """Batches of samples; or int64[n], the numbers of the problems, in every process of a distributed run."""
+        """Batches of samples, or one batch int64[n] with the numbers of all problems, equal in all processes."""
         if isinstance(self.validation, Samples):
             return _load_batches(self.validation, self._items)
         problems: Any = [torch.arange(len(self.problems))]
@@ -228,12 +228,12 @@ class TrainingData(LightningDataModule):
 
 
 def balance(distance: NDArray[np.integer], max_share: float, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Rows to keep so that no distance class exceeds a share of the problem's original count.
+    """Choose rows so that no distance class exceeds a share of the original number of samples.
 
     Args:
         distance: int[k], the labels of one problem.
-        max_share: largest share p_M of k that a class may have; ignored when there is one class only.
-        generator: samples what is kept of a class that is too large.
+        max_share: maximum size p_M of a class as a share of k; ignored if there is only one class.
+        generator: samples the rows of larger classes.
 
     Returns:
         int64[m]: the rows kept, ascending.
@@ -249,15 +249,15 @@ def balance(distance: NDArray[np.integer], max_share: float, generator: np.rando
 def split(
     distance: NDArray[np.integer], validation_share: float, generator: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Training and validation rows, stratified by distance; classes under 5 samples go to training.
+    """Split rows into training and validation, stratified by distance; classes under 5 samples are for training.
 
     Args:
         distance: int[k], labels of one problem.
-        validation_share: share of every class that goes to validation, rounded.
-        generator: draws the validation samples.
+        validation_share: share of validation rows in each class, rounded.
+        generator: samples the validation rows.
 
     Returns:
-        int64[t] and int64[v]: the rows of both parts, ascending.
+        int64[t] and int64[v]: training and validation rows, ascending.
     """
     validation = [
         generator.choice(rows, round(validation_share * len(rows)), replace=False)
@@ -271,7 +271,7 @@ def split(
 def split_samples(
     states: LabelledStates, max_class_share: float, validation_share: float, seed: int
 ) -> tuple[Samples, Samples]:
-    """Samples to train on and to validate on, see `balance` and `split`; the same where no class has enough of them."""
+    """Make training and validation samples, see `balance` and `split`; equal if all classes are too small to split."""
     generator = np.random.default_rng(seed)
     train: list[NDArray[np.int64]] = []
     validation: list[NDArray[np.int64]] = []
@@ -287,13 +287,13 @@ def split_samples(
 
 
 def _shuffle(data: Dataset[Any], trainer: Trainer | None, seed: int) -> DistributedSampler[Any]:
-    """The samples, or this process's share of them, in an order that depends on the seed and the epoch alone."""
+    """Shuffle the samples, or the share of this process, depending on the seed and the epoch only."""
     size, rank = (1, 0) if trainer is None else (trainer.world_size, trainer.global_rank)
     return DistributedSampler(data, num_replicas=size, rank=rank, seed=seed)
 
 
 def _load_batches(data: Dataset[Any], batch_size: int, **options: Any) -> DataLoader[Any]:
-    """Fetches the samples of a batch together, and draws from no generator that training draws from."""
+    """A loader that fetches the samples of a batch together and uses its own random generator."""
     return DataLoader(data, batch_size, collate_fn=lambda batch: batch, generator=torch.Generator(), **options)
 
 

@@ -1,4 +1,4 @@
-"""A training from its problems to the record of a finished run."""
+"""Training of networks, from the problems to the record of the finished run."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ _BASES: tuple[Base, ...] = ("h_ff", "h_add")
 
 
 def train_best(settings: Training, source: Source) -> dict[str, float]:
-    """Train a network, see `train`; with `base=best` one with each base heuristic, and keep the better in validation.
+    """Train a network, see `train`; with `base=best` train one for each base heuristic and select the better one.
 
-    Until both are trained each has a folder of its own in that of the run.
+    During training each of the two has its own folder inside the folder of the run.
     """
     run_dir = settings.run_dir
     if settings.base == "best" and (run_dir / RUN_FILE).exists():
@@ -82,7 +82,7 @@ def _score(metrics: Mapping[str, float]) -> tuple[int, int]:
 
 
 def _train_part(settings: Training, source: Source) -> dict[str, float]:
-    """The metrics of a training, which is not repeated where it is finished."""
+    """The metrics of a training, which are read if it is finished."""
     file = settings.run_dir / RUN_FILE
     metrics: dict[str, float] = (
         read_checksummed(file, "delete it")["metrics"] if file.exists() else train(settings, source)
@@ -98,18 +98,17 @@ def train(settings: Training, source: Source) -> dict[str, float]:
         source: the problems.
 
     Returns:
-        The metrics of the best checkpoint, and those of what it is compared with; nothing in the helping processes of a
-        distributed run.
+        The metrics of the best checkpoint and of the baselines; empty in all but the main process of a distributed run.
 
     Raises:
-        EpigymError: when a setting is wrong, or training ends before it is validated.
-        KeyboardInterrupt: when it was interrupted; the message says how to go on.
+        EpigymError: when a setting is wrong, or training ends before the first validation.
+        KeyboardInterrupt: when the training is interrupted; the message says how to resume it.
     """
     start = time.perf_counter()
     run_dir, options = settings.run_dir, settings.network
     checkpoint = begin(settings)
     encoding = make_encoding(settings.encoding)
-    probe = _make_probe(settings)  # wrong arguments show before anything is explored
+    probe = _make_probe(settings)  # fails for wrong arguments before the exploration
     by = BY_LOSS if isinstance(settings.validation, LossValidation) else BY_SEARCH
     history, waiting = History(run_dir / "metrics.csv"), WaitingTime()
     trainer = make_trainer(settings, by, history, waiting)
@@ -184,7 +183,7 @@ def train(settings: Training, source: Source) -> dict[str, float]:
 
 
 def _fits(task: Task, encoding: Encoding) -> bool:
-    """Whether an encoding has room for a problem; says so where it has not."""
+    """Whether a problem fits an encoding; logs a warning if not."""
     try:
         make_encoder(StateSpace(task), encoding)
     except LimitError as error:
@@ -194,17 +193,17 @@ def _fits(task: Task, encoding: Encoding) -> bool:
 
 
 def _make_card(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What a model says of its training."""
+    """The description of the training in a model file."""
     names = ("domains", "data", "encoding", "objective", "base", "seed", "seconds")
     measured = {name: value for name, value in record["metrics"].items() if name.endswith(("/solved", "/expanded"))}
     return {name: record[name] for name in names} | {"validation": measured}
 
 
 def _make_probe(settings: Training) -> nn.Module:
-    """A network as it will be trained, but for the types that it knows.
+    """Make the network of the training without types.
 
     Raises:
-        UsageError: when network or optimizer do not take their settings.
+        UsageError: when the network or the optimizer does not accept its settings.
     """
     options = settings.network
     module = GineModule(
@@ -216,11 +215,11 @@ def _make_probe(settings: Training) -> nn.Module:
 
 
 def _check_network(network: nn.Module, encoding: Encoding, task: Task) -> None:
-    """See that a network takes the graphs of a problem and returns one value for each.
+    """Check that a network accepts the graphs of a problem and returns one value for each.
 
     Raises:
         LimitError: when the problem does not fit the encoding.
-        UsageError: when the network does not.
+        UsageError: when the network fails on them.
     """
     space = StateSpace(task)
     states = np.unique(np.append(space.expand([space.initial]).target, space.initial))[:2]
@@ -231,7 +230,7 @@ def _check_network(network: nn.Module, encoding: Encoding, task: Task) -> None:
             found = network.eval()(to_pyg(graphs))
     except EpigymError:
         raise
-    except Exception as error:  # whatever a network of the user's may raise
+    except Exception as error:  # a user's network may raise any exception
         reason = str(error).partition(chr(10))[0]
         kind = "float32" if graphs.nodes.dtype == np.uint8 else "int64"
         raise UsageError(
@@ -256,7 +255,7 @@ def _measure_base(settings: Training, base: Base, problems: Problems) -> dict[st
 
 
 def _make_data(settings: Training, states: LabelledStates, problems: Problems) -> TrainingData:
-    """The batches of a training."""
+    """Make the training and validation data."""
     data, validation, seed = settings.data, settings.validation, settings.seed
     if isinstance(settings.objective, RankingOptions):
         runs = PairRuns(states)
@@ -275,7 +274,11 @@ def _make_data(settings: Training, states: LabelledStates, problems: Problems) -
 
 
 def _require_same(path: Path, module: GineModule) -> None:
-    """See that training can go on from a checkpoint."""
+    """Check that training can be resumed from a checkpoint.
+
+    Raises:
+        CheckpointError: when its encoding, types, base or network differ.
+    """
     known, ours = load(path), module.hparams
     try:
         module.network.load_state_dict(known.network.state_dict())
@@ -293,7 +296,7 @@ def _require_same(path: Path, module: GineModule) -> None:
 def _draw_and_measure(
     best: Path, data: TrainingData, history: History, row: Mapping[str, float], run_dir: Path
 ) -> dict[str, float]:
-    """Pictures of a training, and metrics of what its network is compared with."""
+    """Draw the pictures of a training and measure the errors of baselines."""
     if data.problems:
         draw_search_curves(history.rows, row, len(data.problems), run_dir / "curves.png")
         return {"val/problems": float(len(data.problems))}
@@ -310,7 +313,7 @@ def _draw_and_measure(
 
 
 def make_metrics_table(metrics: Mapping[str, float]) -> Table:
-    """The network of the checkpoint that is kept, beside what it is compared with."""
+    """The table of the best network and its baselines."""
     if "val/problems" in metrics:
         rows = [
             [name, f"{metrics[f'{key}/solved']:.0f}", f"{metrics[f'{key}/expanded']:,.0f}"]

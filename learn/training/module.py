@@ -30,7 +30,7 @@ from learn.training.validation import Scores, validate_by_search
 
 
 class StepErrors(Metric):
-    """Errors in steps: MAE, RMSE, R² and the share within half a step, over all samples of an epoch.
+    """Errors in steps over an epoch: MAE, RMSE, R² and the share of errors up to half a step.
 
     Args:
         **settings: keyword arguments of `torchmetrics.Metric`.
@@ -61,7 +61,7 @@ class StepErrors(Metric):
         self.near += (error.abs() <= 0.5).sum()
 
     def compute(self) -> dict[str, Tensor]:
-        """The metrics by name; R² is not a number when all distances are equal."""
+        """The metrics by name; R² is NaN if all distances are equal."""
         spread = self.total_squared - self.total.square() / self.count
         return {
             "mae": self.absolute / self.count,
@@ -74,24 +74,24 @@ class StepErrors(Metric):
 class GineModule(LightningModule):
     """A network with its objective, optimizer and validation.
 
-    The value of an e-state is its base heuristic, corrected by what the network says, in steps. All hyper-parameters
-    are plain values, so a checkpoint loads with `weights_only=True` and holds all that is needed to score an e-state.
+    The value of an e-state is its base heuristic plus the correction by the network, in steps. All hyper-parameters are
+    plain values, so a checkpoint loads with `weights_only=True` and is sufficient to score e-states.
 
     Args:
         encoding: of the graphs, with its settings.
-        types: ids of the types that occur in the training data; empty where the encoding has none.
-        network: settings of `GineNetwork`; or `_target_`, a class of networks, and its own.
+        types: ids of the types in the training data; empty if the encoding has none.
+        network: settings of `GineNetwork`, or `_target_`, a class of networks, with its settings.
         objective: `ranking`, the logistic loss of pairs; or `distance`, the squared error of distances, as shares of
             `max_distance`.
-        base: the heuristic that the network corrects.
-        optimizer: keyword arguments of `torch.optim.AdamW`; or `_target_`, another class, and its own.
+        base: the base heuristic that the network corrects.
+        optimizer: keyword arguments of `torch.optim.AdamW`, or `_target_`, another class, with its arguments.
         schedule: `constant`; `cosine` for a learning rate that falls to zero over the steps of the training; `linear`
             for one that rises over a tenth of them and then falls.
-        domains: that the training problems belong to.
-        problems: names of the training problems, where these are published or files.
-        semantics: the reading of mA* that they were read under.
-        data: `published`, `sampled` or `files`, and how much was sampled.
-        steps: values and steps of the points of the `Calibration`; each validation by search fits it anew.
+        domains: domains of the training problems.
+        problems: names of the training problems, if they are published or files.
+        semantics: the semantics under which their mA* files were read.
+        data: `published`, `sampled` or `files`, and numbers of samples.
+        steps: values and steps of the points of the `Calibration`; each validation by search fits it again.
         version: of these hyper-parameters.
     """
 
@@ -126,12 +126,12 @@ class GineModule(LightningModule):
         return data.datamodule  # type: ignore[no-any-return]
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Add the calibration, and how well the best epoch searched, beyond which no other is searched with."""
+        """Add the calibration and the best validation score, which bounds later validations."""
         checkpoint["best"] = self._best
         checkpoint["hyper_parameters"]["steps"] = [list(self._steps.values), list(self._steps.steps)]
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Go on with both."""
+        """Restore both."""
         self._best = checkpoint["best"]
         self._steps = Calibration(*checkpoint["hyper_parameters"]["steps"])
 
@@ -152,7 +152,7 @@ class GineModule(LightningModule):
         return mse_loss(values / most, batch.distance.clamp(max=most) / most)
 
     def validation_step(self, batch: Batch | Tensor, index: int) -> None:
-        """Measure errors on samples; or search on problems, int64[k], until one epoch has clearly done better."""
+        """Measure errors on samples, or search the problems with numbers int64[k] with early stopping."""
         if isinstance(batch, Tensor):
             self._search(batch)
             return
@@ -168,7 +168,7 @@ class GineModule(LightningModule):
             self.log_dict({f"val/{name}": value.float() for name, value in metrics.items()}, sync_dist=True)
 
     def _search(self, numbers: Tensor) -> None:
-        """Greedy search on problems, and a calibration on the plans that it finds."""
+        """Run greedy search on problems, log its metrics, and calibrate on the plans found."""
         data, trained = self._data, self.as_trained()
         problems = [data.problems[number] for number in numbers.tolist()]
 
@@ -186,12 +186,12 @@ class GineModule(LightningModule):
             "val/stopped": found.stopped,
             "val/score": missed + expanded / (1 + data.nodes * len(problems)),
         }
-        # A node more or less of hundreds of problems is lost in 32 bits.
+        # 32 bits cannot resolve single nodes in the score of hundreds of problems.
         exact = {name: torch.tensor(value, dtype=torch.float64, device=self.device) for name, value in metrics.items()}
         self.log_dict(exact, batch_size=1, sync_dist=True)
 
     def as_trained(self) -> Trained:
-        """The network as it is now, to score with."""
+        """The current network, for scoring."""
         encoding, types, domains = (self.hparams[name] for name in ("encoding", "types", "domains"))
         return Trained(Path(), self.network, dict(encoding), tuple(types), self.base, self._steps, tuple(domains))
 
@@ -203,7 +203,7 @@ class GineModule(LightningModule):
         """The optimizer, with the schedule of its learning rate.
 
         Raises:
-            EpigymError: when the learning rate shall fall over a training without an end.
+            EpigymError: when the schedule needs the number of steps of a training without a limit.
         """
         optimizer, schedule = self.make_optimizer(), self.hparams["schedule"]
         if schedule == "constant":

@@ -1,4 +1,4 @@
-"""What a training can be told, checked without PyTorch."""
+"""The settings of a training, checked without PyTorch."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from learn.data.explorers import ExplorerSettings
 from learn.models.runs import CHECKPOINTS, LAST, MODEL_FILE, RUN_FILE
 
 GPU_FILES = ("/dev/nvidia*", "/dev/nvhost*", "/dev/nvmap", "/dev/kfd", "/dev/dxg")
-"""What Linux shows of a GPU: NVIDIA's, also on its boards, AMD's, and that of Windows below it."""
+"""Device files of GPUs on Linux: NVIDIA, NVIDIA boards, AMD, and the Windows subsystem."""
 ENCODING = {"among": "epigym.encoding.encoder:ENCODINGS"}
-"""The metadata of the choice of an encoding."""
+"""Metadata of settings that choose an encoding."""
 _CLASS = {"check": "epigym.config.targets:check"}
 PAPER = "learn.models.gine.paper.PaperNetwork"
 
 
 def require_gpu(accelerator: str) -> None:
-    """Refuse an accelerator that is certainly not there; of one that may be there Lightning knows more.
+    """Reject a GPU if there is certainly none; otherwise Lightning checks the accelerator.
 
     Raises:
-        UsageError: when a GPU is asked for, and Linux shows none.
+        UsageError: when the accelerator is a GPU, and Linux has no device file of one.
     """
     if accelerator in ("gpu", "cuda") and sys.platform == "linux" and not any(map(glob, GPU_FILES)):
         raise UsageError(f"this machine has no GPU for {accelerator!r}: give trainer=auto or trainer=cpu")
@@ -36,7 +36,7 @@ def require_gpu(accelerator: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainerOptions:
-    """The options of `lightning.Trainer` but callbacks and loggers; only those that are given reach it."""
+    """The options of `lightning.Trainer` without callbacks and loggers; only given options are passed on."""
 
     accelerator: str = field(default=UNSET, metadata={"check": "learn.training.options:require_gpu"})
     strategy: str = UNSET
@@ -79,7 +79,7 @@ class TrainerOptions:
     model_registry: str | None = UNSET
 
 
-# Beneath the files of `conf/trainer`, so that a command line knows every option.
+# Below the files of `conf/trainer`, so every option can be set on the command line.
 ConfigStore.instance().store("options", {entry.name: UNSET for entry in fields(TrainerOptions)}, group="trainer")
 
 
@@ -139,7 +139,7 @@ class ModelOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class LinearOptions:
-    """What linear models are made of, and how one is chosen, see `conf/model/linear.yaml`."""
+    """The fitting and selection of linear models, see `conf/model/linear.yaml`."""
 
     kind: Literal["linear"]
     folder: str | None
@@ -170,7 +170,7 @@ class RankingOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class DistanceOptions:
-    """The squared error of distances, as shares of `max_distance` steps."""
+    """The squared error of distances as shares of `max_distance` steps."""
 
     name: Literal["distance"]
     max_distance: int = field(metadata={"minimum": 1})
@@ -178,7 +178,7 @@ class DistanceOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedOptions:
-    """What is learned of published problems, see `conf/data`."""
+    """Training data from published problems, see `conf/data`."""
 
     batch_size: int = field(metadata={"minimum": 1})
     expansions: int = field(metadata={"minimum": 1})
@@ -187,7 +187,7 @@ class PublishedOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SampledOptions:
-    """How many problems are sampled, and what is learned of each."""
+    """Training data from sampled problems, see `conf/data`."""
 
     batch_size: int = field(metadata={"minimum": 1})
     expansions: int = field(metadata={"minimum": 1})
@@ -233,7 +233,7 @@ class Training:
     loggers: list[dict[str, Any]] = field(metadata=_CLASS)
 
     def __post_init__(self) -> None:
-        """Refuse to overwrite another training."""
+        """Reject a folder with another training, and combinations of settings that do not fit."""
         last = self.run_dir / CHECKPOINTS / f"{LAST}.ckpt"
         goes_on = self.resume or (self.ckpt_path is not None and Path(self.ckpt_path).resolve() == last.resolve())
         if not goes_on and any(path.exists() for path in (last, self.run_dir / RUN_FILE, self.run_dir / MODEL_FILE)):
@@ -248,10 +248,10 @@ class Training:
 
     @property
     def network(self) -> ModelOptions:
-        """The options of a network.
+        """The options of the network.
 
         Raises:
-            UsageError: when the model is none.
+            UsageError: when the model is not a network.
         """
         if not isinstance(self.model, ModelOptions):
             raise UsageError(f"model={self.model.kind} is no network: give model=gine")
@@ -259,13 +259,13 @@ class Training:
 
 
 def collect_given(options: Any) -> dict[str, Any]:
-    """The options of an instance of one of these classes that were given, by name."""
+    """The options of an instance of one of these classes that are set, by name."""
     values = {entry.name: getattr(options, entry.name) for entry in fields(options)}
     return {name: value for name, value in values.items() if value != UNSET}
 
 
 def as_yaml(training: Training) -> str:
-    """Everything that a training was told, as text."""
+    """All settings of a training as text."""
 
     def plain(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         return {name: str(value) if isinstance(value, Path) else value for name, value in pairs if value != UNSET}

@@ -1,7 +1,7 @@
-"""Going on with a training as if it had never been interrupted, from the checkpoint of the end of an epoch.
+"""Resuming of trainings from the checkpoint of the end of an epoch, with the result of an uninterrupted training.
 
-The order of an epoch's batches depends on the seed and the epoch alone (`learn.training.data_module`). All else
-that the next epoch depends on is in the checkpoint: what Lightning puts there, the random generators, and the metrics.
+The order of an epoch's batches depends on the seed and the epoch only (`learn.training.data_module`). The rest of the
+state is in the checkpoint: the state of Lightning, the random generators, and the metrics.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _STATE = "continuation"
 
 
 def begin(settings: Training) -> Path | None:
-    """The checkpoint to go on from, if any; the folder of the run holds nothing any more that what follows may belie.
+    """Find the checkpoint to resume from, if any, and delete outdated results from the folder of the run.
 
     Args:
         settings: of the training.
 
     Raises:
-        CheckpointError: when the checkpoint cannot be gone on from.
+        CheckpointError: when training cannot be resumed from the checkpoint.
     """
     folder = settings.run_dir / CHECKPOINTS
     own = folder / f"{LAST}.ckpt"
@@ -41,7 +41,7 @@ def begin(settings: Training) -> Path | None:
     if path is not None:
         _require_end_of_epoch(path)
     if not own.exists():
-        (folder / "best.ckpt").unlink(missing_ok=True)  # of an epoch that was not finished
+        (folder / "best.ckpt").unlink(missing_ok=True)  # from an unfinished epoch
     (settings.run_dir / RUN_FILE).unlink(missing_ok=True)
     return path
 
@@ -74,24 +74,24 @@ class ChecksummedIO(CheckpointIO):
 
 
 class Continuation(Callback):
-    """Keeps in a checkpoint what Lightning leaves out, and begins the epoch after the one that it was written for."""
+    """Stores further state in checkpoints and begins a new epoch when a training is resumed."""
 
     def __init__(self) -> None:
         self._random: dict[str, Any] | None = None
 
     def on_save_checkpoint(self, trainer: Trainer, pl_module: LightningModule, checkpoint: dict[str, Any]) -> None:
-        """Add the random generators, and whether training was to stop."""
+        """Add the random generators and the flag for early stopping."""
         checkpoint[_STATE] = {"stop": trainer.should_stop, "random": _get_random_state()}
 
     def on_load_checkpoint(self, trainer: Trainer, pl_module: LightningModule, checkpoint: dict[str, Any]) -> None:
-        """Stop where training was to stop."""
+        """Restore the flag for early stopping."""
         self._random = checkpoint[_STATE]["random"]
         trainer.should_stop = checkpoint[_STATE]["stop"]
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Put the random generators back, and have a new epoch begin.
+        """Restore the random generators and begin a new epoch.
 
-        With a number of steps to train, Lightning takes every checkpoint for one from the middle of an epoch.
+        With a maximum number of steps, Lightning treats every checkpoint as one from the middle of an epoch.
         """
         if self._random is None:
             return
@@ -105,15 +105,15 @@ class Continuation(Callback):
 
 
 class History(Callback):
-    """The metrics of a training, one row for each step after which an epoch ended or the model was validated.
+    """The metrics of a training, one row for each step that ended an epoch or was followed by a validation.
 
-    They are in every checkpoint, and in a CSV file that is written anew with each of them.
+    They are stored in every checkpoint and in a CSV file.
 
     Args:
-        path: the file.
+        path: the CSV file.
 
     Attributes:
-        earlier: seconds of training before it was gone on with.
+        earlier: seconds of training before it was resumed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -124,12 +124,12 @@ class History(Callback):
 
     @property
     def rows(self) -> list[dict[str, float]]:
-        """The metrics by name, with `epoch`, `step` and, where it was validated, the `seconds` of training."""
+        """The metrics by name, with `epoch`, `step` and, for validations, the `seconds` of training."""
         return [self._rows[step] for step in sorted(self._rows)]
 
     @property
     def seconds(self) -> float:
-        """Of training, with those before it was gone on with."""
+        """Seconds of training, including those before it was resumed."""
         return self.earlier + time.perf_counter() - self._start
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
@@ -142,7 +142,7 @@ class History(Callback):
             self._add(trainer, {"seconds": self.seconds} | _collect_metrics(trainer, of_training=False))
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Add those of the epoch."""
+        """Add the metrics of the epoch."""
         self._add(trainer, _collect_metrics(trainer, of_training=True))
 
     def state_dict(self) -> dict[str, Any]:
@@ -150,7 +150,7 @@ class History(Callback):
         return {"rows": self.rows, "seconds": self.seconds}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on with them."""
+        """Restore them."""
         self._rows = {int(row["step"]): dict(row) for row in state_dict["rows"]}
         self.earlier = state_dict["seconds"]
 
@@ -177,7 +177,7 @@ def _collect_metrics(trainer: Trainer, *, of_training: bool) -> dict[str, float]
 
 def _get_random_state() -> dict[str, Any]:
     """The generators of Python, NumPy and PyTorch, as plain values and tensors."""
-    numpy: Any = np.random.get_state()  # noqa: NPY002 - what a network or callback of the user's may draw from
+    numpy: Any = np.random.get_state()  # noqa: NPY002 - a user's network or callback may use it
     name, keys, *rest = numpy
     return {
         "python": random.getstate(),

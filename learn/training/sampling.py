@@ -1,4 +1,4 @@
-"""Problems to learn from and to choose by, from the distributions of domains, and the pairs of those to learn from."""
+"""Sampled problems for training and validation, and the pairs of training problems."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def sample_tasks(
     partially_explored: bool = False,
     long_goals: bool = False,
 ) -> list[Task]:
-    """The first problems of the distributions of domains, `instances` of each, see `sample_problems`.
+    """Sample `instances` problems of each domain, see `sample_problems`.
 
     Raises:
         UsageError: when there is no such domain.
-        EpigymError: when no problem fits for long.
+        EpigymError: when 400 problems in a row are rejected.
     """
     found: list[Task] = []
-    for domain in track(domains, f"drawing {split} problems", transient=True):
+    for domain in track(domains, f"sampling {split} problems", transient=True):
         problems = sample_problems(
             domain, split, seed, goals, partially_explored=partially_explored, long_goals=long_goals
         )
@@ -41,7 +41,7 @@ def sample_tasks(
 
 
 def sample_validation(domains: Sequence[str], instances: int, seed: int, *, long_goals: bool = False) -> Problems:
-    """The problems to validate on, `instances` of each domain, with the types of their tasks."""
+    """Sample `instances` validation problems of each domain, with the types of their tasks."""
     return [
         (task, FeatureTypes(task))
         for task in sample_tasks(domains, "validation", instances, seed, long_goals=long_goals)
@@ -51,10 +51,10 @@ def sample_validation(domains: Sequence[str], instances: int, seed: int, *, long
 def make_all_pairs(
     tasks: Sequence[Task], expansions: int, seed: int, *, partially_explored: bool = False
 ) -> list[Pairs]:
-    """The pairs of problems, without those that have none, see `make_pairs`.
+    """Make the pairs of all problems that have some, see `make_pairs`.
 
     Raises:
-        EpigymError: when no problem has any.
+        EpigymError: when no problem has pairs.
     """
     found = [
         make_pairs(
@@ -64,7 +64,7 @@ def make_all_pairs(
             seed=seed + number,
             partially_explored=partially_explored,
         )
-        for number, task in enumerate(track(tasks, "exhausting them", transient=True))
+        for number, task in enumerate(track(tasks, "exploring problems", transient=True))
     ]
     kept = [one for one in found if one is not None]
     if not kept:

@@ -1,4 +1,4 @@
-"""What runs with several seeds say together."""
+"""Statistics over runs with several seeds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy import stats
 
 
 def average_over_seeds(values: Sequence[float]) -> tuple[float, float]:
-    """The mean, and half the width of its 95 % interval by Student's t; 0 where there is only one seed."""
+    """The mean and half the width of its 95 % confidence interval by Student's t; 0 with only one seed."""
     if len(values) == 1:
         return float(values[0]), 0.0
     return float(np.mean(values)), float(stats.sem(values) * stats.t.ppf(0.975, len(values) - 1))

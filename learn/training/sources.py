@@ -1,4 +1,4 @@
-"""What networks learn from and are validated on: published problems, sampled ones, or files."""
+"""The training and validation problems of networks: published problems, sampled problems, or files."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Source:
 
     Args:
         settings: of the training.
-        domains: to learn from, where no problems are named.
-        problems: files or instances as `domain/instance`; empty for those of the domains.
+        domains: training domains if no problems are named.
+        problems: files or instances as `domain/instance`; empty to use the domains.
         reading: how files are read.
     """
 
@@ -37,7 +37,7 @@ class Source:
 
     @property
     def card(self) -> dict[str, Any]:
-        """What a checkpoint says of the problems: their kind, and how much was sampled."""
+        """The description of the problems in a checkpoint: their kind, and numbers of samples."""
         data, seed = self.settings.data, self.settings.seed
         if isinstance(data, PublishedOptions):
             return {"kind": "published", "seed": seed}
@@ -46,24 +46,24 @@ class Source:
 
     @cached_property
     def names(self) -> list[str]:
-        """Of the problems that are read; empty where they are sampled from domains."""
+        """The names of the problems that are read; empty if they are sampled from domains."""
         if self.problems or isinstance(self.settings.data, SampledOptions):
             return find_problems(self.problems)
         return list_problems("train", self.domains, [])
 
     @cached_property
     def tasks(self) -> list[Task]:
-        """The problems that have names."""
+        """The problems that are read."""
         return [load_problem(name, self.reading) for name in self.names]
 
     @cached_property
     def learned_domains(self) -> list[str]:
-        """The domains that the problems belong to."""
+        """The domains of the problems."""
         return list(dict.fromkeys(task.domain for task in self.tasks if task.domain)) or list(self.domains)
 
     @cached_property
     def _sampled(self) -> tuple[list[Task], list[Task]]:
-        """To learn from, and to validate on by search."""
+        """The training problems, and the problems of validation by search."""
         data, validation, seed = self.settings.data, self.settings.validation, self.settings.seed
         most = validation.problems if isinstance(validation, SearchValidation) else 0
         if isinstance(data, SampledOptions) and self.problems:
@@ -86,22 +86,22 @@ class Source:
 
     @property
     def to_validate(self) -> list[Task]:
-        """The problems to search in validation."""
+        """The problems of validation by search."""
         return self._sampled[1]
 
     @property
     def first_task(self) -> Task:
-        """The first problem, without the others."""
+        """The first training problem; the others are not read or sampled."""
         if self.tasks:
             return self.tasks[0]
         return next(sample_problems(self.domains[0], "train", self.settings.seed, partially_explored=True)).task
 
     @cached_property
     def labelled(self) -> list[Pairs]:
-        """The labelled e-states to learn from, the same for both base heuristics.
+        """The labelled training e-states, the same for both base heuristics.
 
         Raises:
-            EpigymError: when there is nothing to learn from.
+            EpigymError: when there are none.
         """
         data, tasks = self.settings.data, self._sampled[0]
         if isinstance(data, PublishedOptions) and isinstance(self.settings.objective, DistanceOptions):

@@ -26,12 +26,12 @@ from learn.training.resuming import ChecksummedIO, Continuation
 
 
 class Validation(NamedTuple):
-    """What the best checkpoint is chosen by.
+    """The criterion that selects the best checkpoint.
 
     Attributes:
-        monitor: a metric, the smaller the better.
-        measure: what it is called.
-        shown: what a progress bar says of the newest metrics, by their names.
+        monitor: name of the metric; the smaller, the better.
+        measure: name of the criterion in messages.
+        shown: format of the newest metrics in the progress bar, by their names.
     """
 
     monitor: str
@@ -46,24 +46,24 @@ BY_SEARCH = Validation(
 
 
 def make_trainer(settings: Training, validation: Validation, *extra: Callback) -> Trainer:
-    """The trainer of a training: best checkpoint, early stopping, logs, one progress bar, and what the user adds.
+    """The trainer: best checkpoint, early stopping, logs, one progress bar, and the user's callbacks and loggers.
 
     Args:
         settings: of the training.
-        validation: what the best checkpoint is chosen by.
+        validation: criterion for the best checkpoint.
         *extra: further callbacks.
     """
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
-    warnings.filterwarnings("ignore", ".*does not have many workers.*")  # batches are cut in this process on purpose
-    warnings.filterwarnings("ignore", ".*treespec.*is deprecated.*")  # between Lightning and PyTorch
-    warnings.filterwarnings("ignore", ".*exists and is not empty")  # it is gone on with
+    warnings.filterwarnings("ignore", ".*does not have many workers.*")  # batches are made in this process on purpose
+    warnings.filterwarnings("ignore", ".*treespec.*is deprecated.*")  # internal to Lightning and PyTorch
+    warnings.filterwarnings("ignore", ".*exists and is not empty")  # when a training is resumed
     run_dir = settings.run_dir
     checkpoints: dict[str, Any] = {"dirpath": run_dir / CHECKPOINTS, "enable_version_counter": False}
     callbacks: list[Callback] = [
         ModelCheckpoint(filename="best", monitor=validation.monitor, **checkpoints),
-        # `save_last` would write only when the monitored loss improves, others in the middle of an epoch.
+        # `save_last` writes only when the monitored metric improves, or in the middle of an epoch.
         ModelCheckpoint(filename=LAST, monitor=None, save_on_train_epoch_end=True, **checkpoints),
-        # A training may end earlier.
+        # Not strict: a training may end before the first validation.
         EarlyStopping(monitor=validation.monitor, patience=settings.patience, strict=False),
         TrainingProgress(validation.shown),
         Continuation(),
@@ -95,19 +95,19 @@ def make_trainer(settings: Training, validation: Validation, *extra: Callback) -
 
 
 def _make_averaging(decay: float) -> list[Callback]:
-    """What keeps the moving average of the weights, which is validated and saved; nothing for a decay of 0."""
+    """The callback that averages weights for validation and checkpoints; none for a decay of 0."""
     average: Any = get_ema_multi_avg_fn
     return [WeightAveraging(use_buffers=False, multi_avg_fn=average(decay))] if decay else []
 
 
 def write_settings(trainer: Trainer, settings: Training) -> None:
-    """Write what the training was told into the folder of the run, once there is something to train on."""
+    """Write the settings into the folder of the run."""
     if trainer.is_global_zero:
         write_text(settings.run_dir / "config.yaml", as_yaml(settings))
 
 
 def _make_instance(settings: Mapping[str, Any], kind: type[Any]) -> Any:
-    """An object of a class of the user's."""
+    """Make an object of a user's class that derives from `kind`."""
     made = make(settings, None)
     if not isinstance(made, kind):
         raise UsageError(f"_target_={settings[TARGET]}: expected a class that derives from Lightning's {kind.__name__}")
@@ -117,14 +117,14 @@ def _make_instance(settings: Mapping[str, Any], kind: type[Any]) -> Any:
 def fit(
     trainer: Trainer, module: LightningModule, data: LightningDataModule, run_dir: Path, checkpoint: Path | None
 ) -> None:
-    """Train, going on from a checkpoint when one is named.
+    """Train, starting from a checkpoint if there is one.
 
     Raises:
-        KeyboardInterrupt: when it was interrupted; the message says how to go on.
+        KeyboardInterrupt: when the training is interrupted; the message says how to resume it.
     """
     try:
         trainer.fit(module, data, ckpt_path=checkpoint and str(checkpoint))
-    except SystemExit:  # how Lightning ends after a KeyboardInterrupt
+    except SystemExit:  # raised by Lightning after a KeyboardInterrupt
         if not trainer.is_global_zero:
             raise
         is_kept = (run_dir / CHECKPOINTS / f"{LAST}.ckpt").exists()
@@ -133,12 +133,12 @@ def fit(
 
 
 def describe_end(trainer: Trainer, epochs: int, measure: str) -> str:
-    """When and why a training stopped, in one line.
+    """Describe in one line when and why a training stopped.
 
     Args:
-        trainer: its trainer.
-        epochs: how many it began.
-        measure: what the best checkpoint is chosen by.
+        trainer: trainer of the training.
+        epochs: number of epochs begun.
+        measure: name of the criterion for the best checkpoint.
     """
     early = next(one for one in trainer.early_stopping_callbacks if isinstance(one, EarlyStopping))
     interval = trainer.val_check_interval  # a share of an epoch, or a number of steps
@@ -159,7 +159,7 @@ class TrainingProgress(Callback):
     """One bar for the whole training, with the newest validation metrics.
 
     Args:
-        shown: what is said of them, by their names.
+        shown: format of the metrics, by their names.
     """
 
     def __init__(self, shown: str) -> None:
@@ -188,11 +188,11 @@ class TrainingProgress(Callback):
             self._progress.update(task, description=f"{epoch}: {self._shown.format_map(metrics)}")
 
     def on_exception(self, trainer: Trainer, pl_module: LightningModule, exception: BaseException) -> None:
-        """Leave the bar as it is after an error, too, after which Lightning does not tear down."""
+        """Stop the bar after an error, as Lightning does not call `teardown` then."""
         self._progress.stop()
 
     def teardown(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
-        """Leave the bar as it is."""
+        """Stop the bar."""
         self._progress.stop()
 
 
@@ -219,15 +219,15 @@ class WaitingTime(Callback):
         return {"waiting": self.waiting, "working": self.working}
 
     def load_state_dict(self, state_dict: dict[str, float]) -> None:
-        """Go on with them."""
+        """Restore both."""
         self.waiting, self.working = state_dict["waiting"], state_dict["working"]
 
     def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Start to wait for the first batch."""
+        """Start the clock."""
         self._since = time.perf_counter()
 
     def on_train_batch_start(self, trainer: Trainer, pl_module: LightningModule, batch: Any, batch_idx: int) -> None:
-        """The batch is there."""
+        """Add the waiting time."""
         now = time.perf_counter()
         self.waiting += now - self._since
         self._since = now
@@ -235,7 +235,7 @@ class WaitingTime(Callback):
     def on_train_batch_end(
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        """The step is done."""
+        """Add the working time."""
         now = time.perf_counter()
         self.working += now - self._since
         self._since = now

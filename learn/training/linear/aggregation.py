@@ -1,4 +1,4 @@
-"""What a search with a model met: larger problems that it solves teach what their plans prefer."""
+"""Dataset aggregation: training pairs from larger problems that the current model solves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from learn.training.validation import find_states_along, search_greedily
 def sample_larger(
     domains: Sequence[str], instances: int, seed: int, but: Sequence[Task], *, long_goals: bool = False
 ) -> list[Task]:
-    """Problems from the ranges to validate on, at most `instances` of each domain, but for `but` up to names."""
+    """Sample up to `instances` problems of each domain from the split `validation`, except `but` up to names."""
     known = {signature(task) for task in but}
     found = sample_tasks(domains, "validation", instances, seed, long_goals=long_goals)
     return [task for task in found if signature(task) not in known]
@@ -27,14 +27,14 @@ def sample_larger(
 def make_added_pairs(
     tasks: Sequence[Task], model: LinearModel, *, nodes: int, expansions: int, seed: int
 ) -> list[Pairs]:
-    """Pairs of the problems that greedy search with a model solves; exact ones where a problem can be exhausted.
+    """Make pairs of the problems that greedy search with a model solves, exact if a problem can be fully explored.
 
     Args:
         tasks: the problems.
-        model: that guides the search.
-        nodes: most expansions for each problem.
-        expansions: as in `make_pairs`.
-        seed: what is drawn depends on it.
+        model: the heuristic of the search.
+        nodes: maximum number of expansions on each problem.
+        expansions: see `make_pairs`.
+        seed: of the sampling.
     """
     found: list[Pairs] = []
     for number, task in enumerate(tasks):

@@ -1,4 +1,4 @@
-"""Fitting linear models: an order of pairs by logistic loss, or distances by least squares."""
+"""Fitting of linear models: a ranking of pairs by logistic loss, or distances by least squares."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ from learn.models.linear.model import LinearModel, Observed, Representation
 Loss = Literal["ranking", "regression"]
 Floats = NDArray[np.float64]
 
-_LEAST_PROBLEMS = 2  # in which a feature has to occur
+_LEAST_PROBLEMS = 2  # minimum number of problems in which a feature occurs
 _ITERATIONS = 200
 
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Pairs of e-states of many problems as a model sees them, and the distances of these e-states.
+    """The features, distances and pairs of e-states of many problems.
 
     Attributes:
-        representation: what it sees.
-        colours: uint64[n], the features that occur in several problems, ascending.
-        table: float64[k, n], how often each occurs in an e-state.
-        base: float64[k], what the relaxation says of each.
-        better: int64[p], of each pair the e-state that is preferred.
-        worse: int64[p], the other.
-        weight: float64[p], of each pair, together 1: each problem counts the same, and each expansion in it.
-        target: float64[k], actions to the nearest goal; what has none is farther than all others of its problem.
-        importance: float64[k], of each e-state: each problem counts the same.
+        representation: the feature set.
+        colours: uint64[n], the features that occur in at least two problems, ascending.
+        table: float64[k, n], the value of each feature in each e-state.
+        base: float64[k], value of the base heuristic of each e-state.
+        better: int64[p], the preferred e-state of each pair.
+        worse: int64[p], the other e-state of each pair.
+        weight: float64[p], with sum 1; problems, and expansions within a problem, have equal total weights.
+        target: float64[k], number of actions to the nearest goal; for an e-state without one, 10 more than the largest
+            distance of its problem.
+        importance: float64[k], weight of each e-state, with sum 1; problems have equal total weights.
     """
 
     representation: Representation
@@ -50,20 +51,20 @@ class TrainingData:
     importance: Floats
 
     def scores(self, model: LinearModel) -> Floats:
-        """float64[k]: what a model that sees the same says."""
+        """float64[k]: the scores of a model with the same feature set."""
         weights = np.zeros(len(self.colours))
         weights[np.searchsorted(self.colours, model.colours)] = model.weights
         found: Floats = self.table @ weights + model.base_weight * self.base + model.constant
         return found
 
     def accuracy(self, model: LinearModel) -> float:
-        """The share of the pairs that a model orders rightly."""
+        """The weighted share of pairs that a model ranks correctly."""
         scores = self.scores(model)
         return float(self.weight @ (scores[self.worse] > scores[self.better]))
 
 
 def observe(problems: Sequence[Pairs], types: Sequence[FeatureTypes], representation: Representation) -> TrainingData:
-    """What a model of a representation sees of problems, whose types are given."""
+    """Compute the features of the e-states of some problems, given the types of each task."""
     observed = [Observed(pairs.space, representation, own) for pairs, own in zip(problems, types, strict=True)]
     rows = [one.features(pairs.ids) for one, pairs in zip(observed, problems, strict=True)]
     bases = [one.base(pairs.ids) for one, pairs in zip(observed, problems, strict=True)]
@@ -89,13 +90,13 @@ def observe(problems: Sequence[Pairs], types: Sequence[FeatureTypes], representa
 
 
 def fit(data: TrainingData, loss: Loss, l2: float, most: int) -> LinearModel:
-    """The linear model with the least loss.
+    """Fit the linear model with the least loss.
 
     Args:
-        data: what to fit.
-        loss: `ranking` is the logistic loss of pairs, `regression` the squared error of distances.
-        l2: weight of the sum of squares.
-        most: features that the model may have; where it has more, those that weigh most are fitted again.
+        data: the training data.
+        loss: `ranking`, the logistic loss of pairs, or `regression`, the squared error of distances.
+        l2: weight of the L2 penalty.
+        most: maximum number of features; if there are more, those with the largest weights are fitted again.
     """
     if loss == "ranking":
         return _fit_order(data, l2, most)
@@ -105,9 +106,9 @@ def fit(data: TrainingData, loss: Loss, l2: float, most: int) -> LinearModel:
 
 
 def _fit_order(data: TrainingData, l2: float, most: int) -> LinearModel:
-    """The linear model with the least logistic loss of pairs, arguments as those of `fit`.
+    """Fit the linear model with the least logistic loss of pairs; arguments as `fit`.
 
-    Its scores are scaled so that half of the pairs are one step apart or more.
+    Scores are scaled so that the median distance between the e-states of a pair is one step.
     """
     table, base = data.table[data.worse] - data.table[data.better], data.base[data.worse] - data.base[data.better]
     kept, weights = _fit_features(table, base, 0.0, data.weight, _logistic, l2, most)
@@ -130,10 +131,10 @@ def _make_model(data: TrainingData, kept: NDArray[np.int64], weights: Floats) ->
 def _fit_features(
     table: csr_array, base: Floats, constant: float, mass: Floats, losses: _Losses, l2: float, most: int
 ) -> tuple[NDArray[np.int64], Floats]:
-    """The features that are kept, int64[n], and what they weigh, then the base and the constant: float64[n + 2].
+    """Fit weights; return the kept features int64[n] and float64[n + 2], the weights of features, base and constant.
 
-    Features are scaled to a mean square of 1 in what is fitted, so that `l2` weighs them alike; what the base and the
-    constant weigh is free.
+    Features are scaled to a mean square of 1, so `l2` penalises them equally. The weights of the base heuristic and of
+    the constant are not penalised.
     """
     scale = np.sqrt(np.maximum(mass @ table.power(2), 1e-12))
     free = np.stack([base, np.full(len(base), constant)], axis=1)
@@ -149,7 +150,7 @@ def _fit_features(
 
 
 _Losses = Callable[[Floats], tuple[Floats, Floats]]
-"""From scores, float64[k], to the losses and their derivatives."""
+"""Map scores, float64[k], to losses and their derivatives."""
 
 
 def _logistic(margin: Floats) -> tuple[Floats, Floats]:

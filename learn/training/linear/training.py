@@ -210,7 +210,7 @@ def select_model(trials: Sequence[LinearTrial]) -> LinearTrial:
 
 
 def _define_features(model: LinearModel, problems: Sequence[Pairs], types: Sequence[FeatureTypes]) -> dict[int, str]:
-    """The texts of a model's features, and of what they mention, looked up where they occur."""
+    """The texts of a model's features and of the features that these texts mention, by colour."""
     seen = model.representation
     missing = set(model.colours.tolist())
     found: dict[int, Description] = {}

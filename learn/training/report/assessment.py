@@ -1,7 +1,7 @@
-"""Testing a network on problems it was not trained on.
+"""Assessment of a network on problems outside its training.
 
-The validation samples of a training are other e-states of its own problems. Here the samples are those of whole
-problems, explored and labelled in the same way, so that the errors are those that a search meets.
+The validation samples of a training are e-states of its own problems. Here whole other problems are explored and
+labelled in the same way, so the errors are those of search.
 """
 
 from __future__ import annotations
@@ -36,21 +36,20 @@ def assess(
     checkpoint: str | None,
     folder: Path,
 ) -> list[dict[str, Any]]:
-    """Compare predicted with exact distances, beside the goal count; draw two pictures for every problem.
+    """Compare predictions and the goal count with exact distances, and draw two pictures for every problem.
 
-    A problem of which no goal is found is left out with a warning.
+    Problems without a reachable goal are skipped with a warning.
 
     Args:
         problems: files, or instances as `domain/instance`.
         reading: how files are read.
-        explorer: how their state spaces are explored.
-        checkpoint: `{domain}` in it stands for the problem's domain; None for the newest run trained on that domain.
-        folder: where the pictures go.
+        explorer: settings of the exploration.
+        checkpoint: path in which `{domain}` stands for the problem's domain; None for the newest run on that domain.
+        folder: folder of the pictures.
 
     Returns:
         One row per problem: its samples, R², MAE and rank correlation (Spearman's) of the network with the distance,
-        MAE and rank correlation of the goal count; a correlation is not a number where all
-        distances or all predictions are equal.
+        MAE and rank correlation of the goal count; a correlation is NaN if all distances or all predictions are equal.
 
     Raises:
         EpigymError: when a problem, a setting or a checkpoint is wrong, or no problem is left.

@@ -1,4 +1,4 @@
-"""The metrics of finished training runs beside each other."""
+"""A table of the metrics of finished training runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COUNTS = {
     "validated": "val/samples",
     "epochs": "epochs",
 }
-"""Headings of the table and the metrics below them, whole numbers."""
+"""Headings of the table and their metrics, whole numbers."""
 COLUMNS = {
     "R²": "val/r2",
     "MAE": "val/mae",
@@ -30,16 +30,16 @@ COLUMNS = {
     "SUB R²": "goal_count/r2",
     "waiting": "train/waiting_share",
 }
-"""The same of errors in steps on the validation samples, and of shares."""
+"""Headings of the table and their metrics: errors in steps on the validation samples, and shares."""
 
 
 def compare(folder: Path) -> list[dict[str, Any]]:
-    """One row for every finished run below a folder, by domains and encoding; a damaged record is skipped, and named.
+    """One row for every finished run below a folder, sorted by domains and encoding.
 
-    Metrics that no run has are left out; those that a run does not have are not numbers.
+    Damaged records are skipped with a warning. Metrics that no run has are omitted; missing metrics of a run are NaN.
 
     Raises:
-        MissingError: when there is none.
+        MissingError: when there is no finished run.
     """
     rows = read_records(folder, lambda _, record: (_make_key(record), _make_row(record)))
     if not rows:

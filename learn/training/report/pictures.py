@@ -21,7 +21,7 @@ def draw_curves(history: Sequence[Mapping[str, float]], best: Mapping[str, float
     """Training and validation loss and the validation errors over the optimizer steps.
 
     Args:
-        history: rows of metrics, as `learn.training.resuming.History.rows` gives them.
+        history: rows of metrics, see `learn.training.resuming.History.rows`.
         best: the row of the best checkpoint.
         path: the PNG file.
     """
@@ -50,8 +50,7 @@ def draw_search_curves(
     """Training loss, and solved validation problems and expanded nodes, over the epochs.
 
     Args:
-        history: rows of metrics, as `learn.training.resuming.History.rows` gives them; where a search was stopped it is
-            left out.
+        history: rows of metrics, see `learn.training.resuming.History.rows`; stopped validations are omitted.
         best: the row of the best checkpoint.
         problems: number of validation problems.
         path: the PNG file.
@@ -77,12 +76,12 @@ def draw_search_curves(
 
 
 def draw_predictions(predicted: NDArray[np.floating], true: NDArray[np.floating], stem: str) -> None:
-    """Predicted against true distances, with the number of samples; and their mean absolute error and bias.
+    """Draw predicted against true distances, and the mean absolute and mean error for each true distance.
 
     Args:
         predicted: float[k], in steps.
         true: float[k], in steps.
-        stem: how the paths of both PNG files begin, before `predictions.png` and `errors.png`.
+        stem: beginning of the paths of both PNG files, before `predictions.png` and `errors.png`.
     """
     classes = np.unique(true)
     groups = [predicted[true == value] for value in classes]
@@ -111,7 +110,7 @@ def draw_predictions(predicted: NDArray[np.floating], true: NDArray[np.floating]
 
 
 def draw_rollout(counts: Mapping[str, Any], title: str, path: Path) -> None:
-    """How many samples have which distance and which depth.
+    """Draw the number of samples at each distance and at each depth.
 
     Args:
         counts: `metadata["counts"]` of a data set.
@@ -129,10 +128,10 @@ def draw_rollout(counts: Mapping[str, Any], title: str, path: Path) -> None:
 
 
 def draw_reached(rows: Sequence[Mapping[str, float]], path: Path) -> None:
-    """What part of the optimal return a policy reached on goals held out: each seed, their mean and its interval.
+    """Draw the share of the optimal return on held-out goals: each seed, the mean and its 95 % interval.
 
     Args:
-        rows: learning curves, with `seed`, `steps` and, where it was measured, `optimal`.
+        rows: learning curves with `seed`, `steps` and, in measured rows, `optimal`.
         path: the PNG file.
     """
     figure = Figure(figsize=(6, 4), layout="constrained")
@@ -155,7 +154,7 @@ def draw_reached(rows: Sequence[Mapping[str, float]], path: Path) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    """Write a picture, which appears complete or not at all, in a folder that is made if need be."""
+    """Write a picture atomically; make its folder if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         figure.savefig(temporary, dpi=120, format="png")

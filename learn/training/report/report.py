@@ -1,4 +1,4 @@
-"""What a training run leaves behind: metrics of predictors that know nothing, and the record of the run."""
+"""The record of a training run, and the errors of baselines."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ from learn.training.module import StepErrors
 
 
 def measure_errors(predicted: torch.Tensor, true: torch.Tensor) -> dict[str, float]:
-    """The metrics of `StepErrors` by name, of predicted and true distances in steps, float[k] each."""
+    """The metrics of `StepErrors` by name for predicted and true distances in steps, float[k] each."""
     errors = StepErrors(sync_on_compute=False)
     errors.update(predicted, true)
     return {metric: float(value) for metric, value in errors.compute().items()}
 
 
 def measure_baselines(train: Samples, validation: Samples) -> dict[str, float]:
-    """Errors in steps on the validation samples of two predictors that know nothing of graphs.
+    """Measure errors in steps of two baselines on the validation samples.
 
     Returns:
-        Under `median/…` those of the median training distance, under `goal_count/…` those of the goal
-        count.
+        Metrics `median/…` of the median training distance, and `goal_count/…` of the goal count.
     """
     true = torch.from_numpy(validation.distance).float()
     median = torch.full_like(true, float(np.median(train.distance)))
@@ -41,7 +40,7 @@ def measure_baselines(train: Samples, validation: Samples) -> dict[str, float]:
 
 
 def _count_goals(samples: Samples) -> NDArray[np.int64]:
-    """int64[k]: the number of subgoals that do not hold in each sample."""
+    """int64[k]: the number of unsatisfied subgoals of each sample."""
     counts = []
     for number, pairs in enumerate(samples.states.problems):
         holds = pairs.space.query(pairs.space.task.goal)
@@ -50,6 +49,6 @@ def _count_goals(samples: Samples) -> NDArray[np.int64]:
 
 
 def write_record(record: Mapping[str, Any], path: Path) -> None:
-    """Write the record of a finished run with the versions it ran under; it carries its checksum."""
+    """Write the record of a finished run with the versions of packages and a checksum."""
     versions = {name: version(name) for name in ("epigym", "lightning", "numpy", "torch", "torch-geometric")}
     write_checksummed(path, {**record, "versions": {"python": platform.python_version(), **versions}})

@@ -75,7 +75,7 @@ def load_spec(path: str | Path, *, plank_compat: bool = False) -> Task:
     Raises:
         MissingError: if the specification or one of its files does not exist; other errors as `load_epddl`.
     """
-    problem, domain, *libraries = _spec_paths(Path(path))
+    problem, domain, *libraries = _read_paths(Path(path))
     return load_epddl(problem, domain, libraries, plank_compat=plank_compat)
 
 
@@ -87,8 +87,8 @@ def ground_epddl(
     plank_compat: bool = False,
 ) -> GroundSpecification:
     """Ground a problem, with the further content of the official JSON layout; arguments and errors as `load_epddl`."""
-    domain = None if domain_file is None else _source(domain_file)
-    return ground_texts(_source(problem), domain, map(_source, libraries), plank_compat=plank_compat)
+    domain = None if domain_file is None else _read_source(domain_file)
+    return ground_texts(_read_source(problem), domain, map(_read_source, libraries), plank_compat=plank_compat)
 
 
 def ground_texts(
@@ -97,12 +97,12 @@ def ground_texts(
     """Ground texts; arguments and errors as `load_epddl`."""
     files = problem.file if domain is None else f"{problem.file} with {domain.file}"
     try:
-        return ground(_specification(problem, domain, libraries), plank_compat=plank_compat)
+        return ground(_parse_specification(problem, domain, libraries), plank_compat=plank_compat)
     except NestingError as error:
         raise NestingError(f"{files}: {error}") from None
 
 
-def _specification(problem: Source, domain: Source | None, libraries: Iterable[Source]) -> Specification:
+def _parse_specification(problem: Source, domain: Source | None, libraries: Iterable[Source]) -> Specification:
     """Parse and check texts."""
     parts: list[tuple[File, Source]] = [(parse(source, Library), source) for source in libraries]
     if domain is None:
@@ -127,11 +127,11 @@ def _specification(problem: Source, domain: Source | None, libraries: Iterable[S
     return spec
 
 
-def _source(path: str | Path) -> Source:
+def _read_source(path: str | Path) -> Source:
     return Source(str(path), read(path))
 
 
-def _spec_paths(path: Path) -> list[Path]:
+def _read_paths(path: Path) -> list[Path]:
     """The paths of problem, domain and libraries in a specification file."""
     content = read_json(path)
     if not isinstance(content, dict) or set(content) != set(_SPEC_KEYS):

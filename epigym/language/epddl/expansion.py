@@ -127,7 +127,7 @@ class Expander:
         """Expand a relation into the successors of each member, as numbers; equal rows are one object."""
         number = {name: index for index, name in enumerate(members)}
         successors: list[set[int]] = [set() for _ in members]
-        for source, target in self.compile_list(pairs, default, _pair, members)({}):
+        for source, target in self.compile_list(pairs, default, _compile_pair, members)({}):
             successors[number[source]].add(number[target])
         shared: dict[frozenset[int], frozenset[int]] = {}
         return tuple(shared.setdefault(row, row) for row in map(frozenset, successors))
@@ -236,14 +236,14 @@ class Expander:
         self, group: syntax.Symbol | syntax.List[syntax.Group]
     ) -> Callable[[Assignment], tuple[str, ...]]:
         if not isinstance(group, syntax.Symbol):
-            expand = self.compile_list(group, "agent", _terms)
+            expand = self.compile_list(group, "agent", _compile_terms)
             return lambda assignment: tuple(dict.fromkeys(expand(assignment)))
         if group == "All":
             agents = self.members(("agent",))
             return lambda assignment: agents
         term = str(group)
         named = {
-            str(name): tuple(dict.fromkeys(self.compile_list(declared.members, "agent", _terms)({})))
+            str(name): tuple(dict.fromkeys(self.compile_list(declared.members, "agent", _compile_terms)({})))
             for name, declared in self.spec.groups.items()
         }
 
@@ -254,12 +254,12 @@ class Expander:
         return lookup
 
 
-def _pair(names: EventPair) -> Callable[[Assignment], list[tuple[str, str]]]:
+def _compile_pair(names: EventPair) -> Callable[[Assignment], list[tuple[str, str]]]:
     first, second = map(str, names)
     return lambda values: [(values.get(first, first), values.get(second, second))]
 
 
-def _terms(members: syntax.Group) -> Callable[[Assignment], list[str]]:
+def _compile_terms(members: syntax.Group) -> Callable[[Assignment], list[str]]:
     return lambda values: [values.get(str(member), str(member)) for member in members]
 
 

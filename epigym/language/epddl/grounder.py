@@ -13,7 +13,7 @@ from typing import Final, TypeAlias, TypeVar
 from epigym.errors import LimitError
 from epigym.language.epddl import syntax, terms
 from epigym.language.epddl.expansion import Assignment, Expander
-from epigym.language.epddl.initial import initial_state
+from epigym.language.epddl.initial import build_initial_state
 from epigym.language.epddl.readings import Readings
 from epigym.language.epddl.types import BASIC, Specification
 from epigym.language.specification import GroundSpecification
@@ -81,7 +81,7 @@ class _Grounder:
             fluents=fluents,
             agents=self.expander.members(("agent",)),
             actions=tuple(actions),
-            initial=initial_state(self.expander, fluents),
+            initial=build_initial_state(self.expander, fluents),
             goal=conjuncts(goal),
             domain=str(spec.domain.name),
             instance=str(spec.problem.name),

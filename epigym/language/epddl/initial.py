@@ -20,7 +20,7 @@ from epigym.task.formula import Formula, literal
 from epigym.task.task import EState
 
 
-def initial_state(expander: Expander, fluents: tuple[str, ...]) -> EState:
+def build_initial_state(expander: Expander, fluents: tuple[str, ...]) -> EState:
     """Build the initial e-state of the expander's problem.
 
     Args:
@@ -38,11 +38,11 @@ def initial_state(expander: Expander, fluents: tuple[str, ...]) -> EState:
     model = expander.spec.problem.inits[0].model
     facts = {expander.fluent(fact).name for fact in expander.facts if fact[0] not in expander.rigid}
     if isinstance(model, syntax.ExplicitModel):
-        return _explicit(expander, model, facts)
-    return _Theory(expander, model, facts).state(fluents)
+        return _build_explicit(expander, model, facts)
+    return _Theory(expander, model, facts).build(fluents)
 
 
-def _explicit(expander: Expander, model: syntax.ExplicitModel, facts: set[str]) -> EState:
+def _build_explicit(expander: Expander, model: syntax.ExplicitModel, facts: set[str]) -> EState:
     worlds = tuple(map(str, model.worlds))
     relations = {str(agent): pairs for agent, pairs in model.relations}
     agents = expander.members(("agent",))
@@ -51,7 +51,7 @@ def _explicit(expander: Expander, model: syntax.ExplicitModel, facts: set[str]) 
         _warn(expander, f"no relation for {', '.join(missing)}: inconsistent beliefs at all worlds")
     rows = {agent: expander.expand_relation(pairs, "world", worlds) for agent, pairs in relations.items()}
     empty = (frozenset[int](),) * len(worlds)
-    labels = {str(world): frozenset(_names(expander, atoms)) for world, atoms in model.labels}
+    labels = {str(world): frozenset(_list_names(expander, atoms)) for world, atoms in model.labels}
     return EState(
         valuations=tuple(labels.get(world, frozenset()) | facts for world in worlds),
         successors=tuple(rows.get(agent, empty) for agent in agents),
@@ -59,7 +59,7 @@ def _explicit(expander: Expander, model: syntax.ExplicitModel, facts: set[str]) 
     )
 
 
-def _names(expander: Expander, atoms: terms.List[terms.Atom]) -> list[str]:
+def _list_names(expander: Expander, atoms: terms.List[terms.Atom]) -> list[str]:
     def name(atom: terms.Atom) -> Callable[[Assignment], list[str]]:
         key = expander.compile_key(atom)
         return lambda assignment: [expander.fluent(key(assignment)).name]
@@ -93,10 +93,10 @@ class _Theory:
         ]
         self.known: dict[str, list[Formula]] = {agent: [] for agent in agents}
         self.unknown: dict[str, list[Formula]] = {agent: [] for agent in agents}
-        for target, formula in expander.compile_list(formulas, "object", self._entry)({}):
+        for target, formula in expander.compile_list(formulas, "object", self._compile_entry)({}):
             target.append(formula)
 
-    def _entry(self, formula: terms.Formula) -> Callable[[Assignment], list[tuple[list[Formula], Formula]]]:
+    def _compile_entry(self, formula: terms.Formula) -> Callable[[Assignment], list[tuple[list[Formula], Formula]]]:
         if not isinstance(formula, terms.Modal):
             build = self.expander.compile_formula(formula)
             return lambda assignment: [(self.actual, build(assignment))]
@@ -110,7 +110,7 @@ class _Theory:
         table = self.known if inner.is_box else self.unknown
         return lambda assignment: [(table[assignment.get(agent, agent)], build(assignment))]
 
-    def state(self, fluents: tuple[str, ...]) -> EState:
+    def build(self, fluents: tuple[str, ...]) -> EState:
         source, place = self.expander.spec.problem_source, self.expander.spec.problem.inits[0].place
         try:
             worlds = find_models(self.common, fluents)
@@ -126,11 +126,11 @@ class _Theory:
             raise source.error("no world of the theory satisfies the formulas outside [C. All]", place)
         return EState(
             valuations=list_valuations(worlds, fluents),
-            successors=tuple(list_rows(self._classes(agent, columns, len(worlds))) for agent in self.known),
+            successors=tuple(list_rows(self._number_classes(agent, columns, len(worlds))) for agent in self.known),
             designated=tuple(np.flatnonzero(designated).tolist()),
         )
 
-    def _classes(self, agent: str, columns: Mapping[str, Column], count: int) -> NDArray[np.int64]:
+    def _number_classes(self, agent: str, columns: Mapping[str, Column], count: int) -> NDArray[np.int64]:
         found = number_classes(self.known[agent], columns, count)
         sizes = np.bincount(found)
         for formula in self.unknown[agent]:

@@ -26,7 +26,7 @@ _THEORY = "a theory"
 _WITHOUT_EFFECT = frozenset({":pal", ":general-frames", ":KD45-frames"})
 
 
-def _implications() -> dict[str, list[str]]:
+def _list_implications() -> dict[str, list[str]]:
     """The requirements that each requirement directly implies."""
     implied: dict[str, list[str]] = {name: [] for name in _PLAIN.split()}
     for kind in _KINDS:
@@ -46,7 +46,7 @@ def _implications() -> dict[str, list[str]]:
     return {f":{name}": [f":{other}" for other in others if other in implied] for name, others in implied.items()}
 
 
-_IMPLIED = _implications()
+_IMPLIED = _list_implications()
 
 
 def expand_requirements(declared: Iterable[str]) -> frozenset[str]:

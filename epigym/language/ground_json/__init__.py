@@ -88,9 +88,9 @@ def to_json(specification: GroundSpecification, *, compact: bool = False) -> dic
         },
         "language": {"atoms": list(specification.atoms), "agents": list(task.agents)},
         "facts": list(specification.facts),
-        "initial-state": _state_to_json(specification, compact),
+        "initial-state": _convert_state(specification, compact),
         "actions": {
-            action.name: _action_to_json(action, specification.action_types[action.name], task.agents, formulas)
+            action.name: _convert_action(action, specification.action_types[action.name], task.agents, formulas)
             for action in actions
         }
         or None,
@@ -98,12 +98,12 @@ def to_json(specification: GroundSpecification, *, compact: bool = False) -> dic
     }
 
 
-def _state_to_json(specification: GroundSpecification, compact: bool) -> dict[str, _Json]:
+def _convert_state(specification: GroundSpecification, compact: bool) -> dict[str, _Json]:
     task = specification.task
     state, facts = task.initial, frozenset(specification.facts).difference(task.fluents)
     worlds = [f"w{world}" for world in range(len(state.valuations))]
     position = {atom: index for index, atom in enumerate(specification.atoms)}
-    relations = {"rows": _rows_to_json(task)} if compact else {"relations": _pairs_to_json(task, worlds)}
+    relations = {"rows": _convert_rows(task)} if compact else {"relations": _convert_pairs(task, worlds)}
     return {
         "worlds": worlds,
         **relations,
@@ -115,7 +115,7 @@ def _state_to_json(specification: GroundSpecification, compact: bool) -> dict[st
     }
 
 
-def _pairs_to_json(task: Task, worlds: list[str]) -> dict[str, _Json]:
+def _convert_pairs(task: Task, worlds: list[str]) -> dict[str, _Json]:
     pairs = sum(len(row) for rows in task.initial.successors for row in rows)
     if pairs > MAX_PAIRS:
         raise LimitError(
@@ -130,7 +130,7 @@ def _pairs_to_json(task: Task, worlds: list[str]) -> dict[str, _Json]:
     }
 
 
-def _rows_to_json(task: Task) -> dict[str, _Json]:
+def _convert_rows(task: Task) -> dict[str, _Json]:
     relations = {}
     for agent, rows in zip(task.agents, task.initial.successors, strict=True):
         number = {row: index for index, row in enumerate(dict.fromkeys(rows))}
@@ -138,7 +138,7 @@ def _rows_to_json(task: Task) -> dict[str, _Json]:
     return relations
 
 
-def _action_to_json(action: Action, kind: str, agents: tuple[str, ...], formulas: FormulaWriter) -> dict[str, _Json]:
+def _convert_action(action: Action, kind: str, agents: tuple[str, ...], formulas: FormulaWriter) -> dict[str, _Json]:
     names = _prime_duplicates(event.name for event in action.events)
     events = list(zip(names, action.events, strict=True))
     applicability = {} if action.applicability is TRUE else {"applicability": formulas(action.applicability)}

@@ -35,7 +35,7 @@ def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "d
         raise UsageError(unknown("semantics", semantics, SEMANTICS))
     source = Source(file, text)
     statements = subtrees(parse(source))
-    names = _declarations(source, statements)
+    names = _read_declarations(source, statements)
     actions = {name: ActionStatements(name, names) for name in names.declared["action"]}
     initial = InitialStatements(names)
     goals: list[Formula] = []
@@ -81,7 +81,7 @@ def parse_formula(text: str, *, fluents: Iterable[str], agents: Iterable[str]) -
     return Names(source, declared).formula(parse(source, "formula"))
 
 
-def _declarations(source: Source, statements: Sequence[Node]) -> Names:
+def _read_declarations(source: Source, statements: Sequence[Node]) -> Names:
     """The declared names of a problem, after checking that it is complete."""
     names = Names(source)
     found = {str(statement.data) for statement in statements}

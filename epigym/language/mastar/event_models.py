@@ -59,7 +59,7 @@ class Description:
                 events=(Event("sigma", learned, self.effects), Event("epsilon")),
                 designated=(0,),
                 relations=ONTIC_RELATIONS,
-                observability=tuple(_chain((self.observers.get(agent), "full")) for agent in agents),
+                observability=tuple(_truncate((self.observers.get(agent), "full")) for agent in agents),
             )
         phi = and_(*(implies(actually(e.condition), literal(e.fluent, e.value)) for e in self.effects))
         truthful = self.verb == "announces" and semantics != "efp"
@@ -70,12 +70,12 @@ class Description:
             designated=(0,) if truthful else (0, 1),
             relations=SENSING_RELATIONS,
             observability=tuple(
-                _chain((self.observers.get(agent), "full"), (self.aware.get(agent), "partial")) for agent in agents
+                _truncate((self.observers.get(agent), "full"), (self.aware.get(agent), "partial")) for agent in agents
             ),
         )
 
 
-def _chain(*stated: tuple[Formula | None, str]) -> tuple[tuple[Formula, str], ...]:
+def _truncate(*stated: tuple[Formula | None, str]) -> tuple[tuple[Formula, str], ...]:
     """The observability conditions of an agent, up to the first unconditional one."""
     types = [(condition, kind) for condition, kind in stated if condition is not None]
     types.append((TRUE, "oblivious"))

@@ -59,7 +59,7 @@ class Recogniser:
         inexpressible = ""
         reason = "its relations are not those of an ontic, sensing or announcement action"
         for assignment in _list_assignments(action, reached):
-            for found in self._descriptions(action, assignment, semantics):
+            for found in self._propose(action, assignment, semantics):
                 if self.matches(found.build_action(self.agents, semantics), action):
                     missing = [formula for formula in found.formulas() if has_actually(formula)]
                     if not missing:
@@ -68,7 +68,7 @@ class Recogniser:
             reason = "mA* cannot express its effects, or the formula that observers learn, by literals"
         raise TaskError(inexpressible or reason)
 
-    def _descriptions(self, action: Action, assignment: RoleAssignment, semantics: Semantics) -> Iterator[Description]:
+    def _propose(self, action: Action, assignment: RoleAssignment, semantics: Semantics) -> Iterator[Description]:
         """Candidate descriptions of an action under an assignment of roles."""
         sigma, verb = action.events[assignment.events[_SIGMA]], "causes"
         learned = conjuncts(sigma.precondition.negation_normal_form())
@@ -93,8 +93,8 @@ class Recogniser:
                 verb=verb,
                 executable=and_(action.applicability, *added),
                 effects=tuple(effect for effect in content if effect.condition is not FALSE),
-                observers=_conditions(self.agents, assignment.kinds, "full"),
-                aware=_conditions(self.agents, assignment.kinds, "partial"),
+                observers=_collect_conditions(self.agents, assignment.kinds, "full"),
+                aware=_collect_conditions(self.agents, assignment.kinds, "partial"),
             )
 
     def matches(self, first: Action, second: Action) -> bool:
@@ -105,8 +105,8 @@ class Recogniser:
         mine, others = _find_reachable_events(first), _find_reachable_events(second)
         if len(mine) != len(others) or first.name != second.name:
             return False
-        meaning = self._meaning(first, mine)
-        return any(meaning == self._meaning(second, order) for order in permutations(others))
+        meaning = self._summarise(first, mine)
+        return any(meaning == self._summarise(second, order) for order in permutations(others))
 
     def parts(self, formula: Formula) -> frozenset[int]:
         """Numbers of the parts of a conjunction; formulas that differ only in order have equal numbers."""
@@ -122,7 +122,7 @@ class Recogniser:
                 self._known[node] = self._number.setdefault(key, len(self._number))
         return self._known[formula]
 
-    def _meaning(self, action: Action, events: Sequence[int]) -> Hashable:
+    def _summarise(self, action: Action, events: Sequence[int]) -> Hashable:
         """The content of an action, with events numbered in the order of `events`."""
         place = {event: index for index, event in enumerate(events)}
         preconditions = [self.parts(action.events[event].precondition) for event in events]
@@ -135,7 +135,7 @@ class Recogniser:
             )
             for event in events
         ]
-        observability = [self._observability(_relate_types(chain, action, place)) for chain in action.observability]
+        observability = [self._summarise_chain(_relate_types(chain, action, place)) for chain in action.observability]
         return (
             self.parts(action.applicability) | needed,
             tuple(preconditions),
@@ -144,7 +144,7 @@ class Recogniser:
             tuple(observability),
         )
 
-    def _observability(self, chain: Chain[Relation]) -> Hashable:
+    def _summarise_chain(self, chain: Chain[Relation]) -> Hashable:
         """The condition of each relation of an agent; None for the last one, which the others determine."""
         conditions = make_exclusive(chain)
         last = max(conditions, key=sorted)
@@ -215,7 +215,7 @@ def _sort_kinds(chain: Chain[Relation], kinds: Mapping[Relation, str]) -> dict[s
     return {kinds[row]: condition for condition, row in pairs}
 
 
-def _conditions(agents: Sequence[str], kinds: Sequence[Mapping[str, Formula]], kind: str) -> dict[str, Formula]:
+def _collect_conditions(agents: Sequence[str], kinds: Sequence[Mapping[str, Formula]], kind: str) -> dict[str, Formula]:
     """By agent, the condition of one kind of observation, for agents with this kind."""
     return {agent: found[kind] for agent, found in zip(agents, kinds, strict=True) if kind in found}
 

@@ -31,24 +31,24 @@ def write_mastar(task: Task) -> tuple[str, Semantics]:
         TaskError: if mA* cannot express the task, with the action or part, and the reason.
         LimitError: if the text of the initial e-state would be too long.
     """
-    for kind, names in (("fluent", task.fluents), ("agent", task.agents), ("action", _names(task.actions))):
+    for kind, names in (("fluent", task.fluents), ("agent", task.agents), ("action", _list_names(task.actions))):
         for name in names:
             if not _NAME.fullmatch(name):
                 raise TaskError(f"mA* cannot express the {kind} name {name!r}: rename it, or {_REMEDY}")
     if not task.fluents:
         raise TaskError(f"mA* cannot express a task without fluents: {_REMEDY}")
     recogniser = Recogniser(task.agents, task.fluents[0])
-    descriptions, semantics = _descriptions(task.actions, recogniser)
-    text = _text(task, descriptions, semantics)
+    descriptions, semantics = _describe_actions(task.actions, recogniser)
+    text = _format_task(task, descriptions, semantics)
     _check(task, text, semantics, recogniser)
     return text, semantics
 
 
-def _names(actions: Iterable[Action]) -> tuple[str, ...]:
+def _list_names(actions: Iterable[Action]) -> tuple[str, ...]:
     return tuple(action.name for action in actions)
 
 
-def _descriptions(actions: Sequence[Action], recogniser: Recogniser) -> tuple[list[Description], Semantics]:
+def _describe_actions(actions: Sequence[Action], recogniser: Recogniser) -> tuple[list[Description], Semantics]:
     """Describe the actions in words of mA*, under one reading for all."""
     refused: list[dict[str, str]] = []
     for semantics in _READINGS:
@@ -71,15 +71,15 @@ def _descriptions(actions: Sequence[Action], recogniser: Recogniser) -> tuple[li
     )
 
 
-def _text(task: Task, descriptions: Iterable[Description], semantics: Semantics) -> str:
+def _format_task(task: Task, descriptions: Iterable[Description], semantics: Semantics) -> str:
     name = task.fluents[0]
     lines = [] if semantics == "default" else [f"% To be read with semantics={semantics}."]
-    for kind, names in (("fluent", task.fluents), ("action", _names(task.actions)), ("agent", task.agents)):
+    for kind, names in (("fluent", task.fluents), ("action", _list_names(task.actions)), ("agent", task.agents)):
         if names:
             listed = f"{kind} {', '.join(names)};"
             lines += textwrap.wrap(listed, _WIDTH, break_long_words=False, break_on_hyphens=False)
     for description in descriptions:
-        lines += ["", *_statements(description, name)]
+        lines += ["", *_format_statements(description, name)]
     try:
         initially = build_theory(contract(task.initial), task.fluents, task.agents)
     except (TaskError, LimitError) as error:
@@ -91,7 +91,7 @@ def _text(task: Task, descriptions: Iterable[Description], semantics: Semantics)
     return "\n".join([*lines, "", f"goal {goal.without_constants(name)};", ""])
 
 
-def _statements(description: Description, name: str) -> Iterator[str]:
+def _format_statements(description: Description, name: str) -> Iterator[str]:
     """The statements about an action; `name` is a fluent that expresses constants."""
 
     def under(condition: Formula) -> str:

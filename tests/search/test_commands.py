@@ -139,7 +139,7 @@ def test_plans_with_consistent_beliefs_are_another_question(folder: Path) -> Non
     assert not calls["free"].result().consistent_beliefs
     assert outcomes["valid"] == (
         0,
-        "valid: 2 actions reach the goal of deluded\nnote: it makes beliefs inconsistent, those of b\n",
+        "valid: 2 actions reach the goal of deluded\nnote: it relies on inconsistent beliefs of b\n",
     )
     reason = "agent 'b' believes everything after action 'shout', which consistent_beliefs=true rules out"
     assert outcomes["not valid"] == (1, f"not valid: step 2: {reason}\n")

@@ -29,4 +29,4 @@ def test_graphs_work_with_the_loader_and_the_network(encoding: str, tmp_path: Pa
     expected = to_pyg(encoder.graphs(data.samples.state[:40]))
     network = random_trained(SMALL, encoding).network
     torch.testing.assert_close(network(batch), network(expected))
-    assert len(set(network(batch).tolist())) > 5
+    assert len(set(network(batch).tolist())) > 1

@@ -10,10 +10,10 @@ from rich.console import Console
 
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.batch import Batch
-from search.evaluation.board import Board
 from search.evaluation.cluster import array
 from search.evaluation.cluster.clusters import Local, Slurm
 from search.evaluation.grid import write_table
+from search.evaluation.progress_table import ProgressTable
 from search.evaluation.record import Record
 from search.heuristics.gnn import Gnn, require_checkpoint
 
@@ -48,14 +48,14 @@ def evaluate(batch: Batch, *, cluster: Local | Slurm | None, retry: bool) -> lis
         records[number].forget(folder)
         del known[number]
     logger.info("%d records, %d of them finished before: %s", len(records), len(known), folder)
-    board = Board(Console(), records, known)
+    table = ProgressTable(Console(), records, known)
     missing = [number for number in range(len(records)) if number not in known]
-    running = batch.run(board.watch(missing)) if cluster is None else array.compute(batch, missing, cluster)
+    running = batch.run(table.watch(missing)) if cluster is None else array.compute(batch, missing, cluster)
     try:
-        with board, closing(running) as results:
+        with table, closing(running) as results:
             for number, result in results:
                 known[number] = result
-                board.finished(number, result)
+                table.finished(number, result)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"what is finished is kept in {folder}: start the command again to go on, "

@@ -33,8 +33,8 @@ from search.agents.result import SearchResult, SearchStatus
 from search.evaluate import Evaluate
 from search.evaluation import batch, fingerprint, running
 from search.evaluation import record as record_module
-from search.evaluation.board import Board
 from search.evaluation.grid import configurations_of, write_table
+from search.evaluation.progress_table import ProgressTable
 from search.evaluation.record import Record
 from search.evaluation.suites import Problem
 from search.heuristics import gnn, learned
@@ -495,7 +495,7 @@ def test_the_board_names_every_configuration_in_full(coin: str) -> None:
     labels = [f"hfs_preferred_with_some_long_name_{number}" for number in (1, 2)]
     records = [record_of(coin, {"name": "bfs", "label": label}) for label in labels]
     console = Console(file=StringIO(), width=60)
-    with Board(console, records, {}):
+    with ProgressTable(console, records, {}):
         pass
     lines = console.file.getvalue().splitlines()
     assert max(map(len, lines)) <= 60

@@ -17,7 +17,7 @@ from search.evaluation.record import Record
 _COLUMNS = ("solved", "unsolvable", "limit", "error")
 
 
-class Board(Live):
+class ProgressTable(Live):
     """A live table: how the records of each configuration ended, what runs now, and when all will be done.
 
     Args:

@@ -38,7 +38,7 @@ def explore(settings: Explore) -> None:
     from search.agents.limits import Limits
     from search.exploring.app import app_of
     from search.exploring.exploration import Exploration
-    from search.exploring.serving import address, serving
+    from search.exploring.server import address, serving
     from search.heuristics import choose_heuristic
     from search.planning.configuration import Configuration
 

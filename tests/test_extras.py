@@ -22,7 +22,7 @@ TOOLS = ("all", "dev")  # extras of which the packages import nothing
 IN_LEARN = {f"learn.models.{name}" for name in ("linear.model", "shipped", "runs", "scoring")}  # for searches
 PICTURES = {"search.reports.figures", "search.reports.writing"}
 AGENTS = {"epigym.envs.aec", "epigym.envs.parallel"}
-SERVED = {"search.exploring.app", "search.exploring.serving"}
+SERVED = {"search.exploring.app", "search.exploring.server"}
 
 WITHOUT_EXTRAS = """
 import gymnasium, epigym

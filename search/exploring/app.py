@@ -23,8 +23,8 @@ from domains.words import read_names
 from epigym.drawing.page import encode_model, render_steps
 from epigym.errors import EpigymError
 from search.agents.limits import Limits
+from search.exploring.background_search import searched, verdict
 from search.exploring.exploration import Exploration
-from search.exploring.searching import searched, verdict
 from search.planning.configuration import Configuration
 
 POLICY = (

@@ -17,7 +17,7 @@ from epigym.task.formula import fluent
 from search.agents.limits import Limits
 from search.exploring.app import app_of
 from search.exploring.exploration import Exploration
-from search.exploring.serving import address, serving
+from search.exploring.server import address, serving
 from search.heuristics import make_heuristic
 from search.planning.configuration import Configuration
 from tests.helpers.sensing import looking

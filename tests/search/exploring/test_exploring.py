@@ -31,7 +31,7 @@ from search.agents.limits import Limits
 from search.explore import Explore, explore
 from search.exploring.app import MAX_STEPS, POLICY, app_of
 from search.exploring.exploration import Exploration
-from search.exploring.serving import address, serving
+from search.exploring.server import address, serving
 from search.heuristics import make_heuristic
 from search.planning.configuration import Configuration
 from tests.helpers.commands import compose

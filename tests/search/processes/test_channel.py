@@ -24,7 +24,7 @@ from search.agents.result import Costs, SearchResult, SearchStatus, TaskSize
 from search.evaluation.batch import Batch
 from search.evaluation.grid import records_of
 from search.evaluation.suites import named_problems
-from search.exploring.searching import searched
+from search.exploring.background_search import searched
 from search.planning import planner
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions

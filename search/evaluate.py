@@ -86,17 +86,17 @@ def records(settings: Evaluate) -> list[Record]:
         EpigymError: when a name is unknown, or a file of a suite is missing.
     """
     from search.agents.limits import Limits, memory_bytes
-    from search.evaluation.grid import configurations_of, records_of
-    from search.evaluation.suites import named_problems, problems_of
+    from search.evaluation.grid import make_configurations, make_records
+    from search.evaluation.suites import list_problems, problems_of
     from search.planning.options import SearchOptions
 
     if settings.anytime and not settings.reexecute:
         raise UsageError("anytime=true re-executes every plan: leave out reexecute=false")
-    problems = named_problems(settings.problems, settings.semantics)
+    problems = list_problems(settings.problems, settings.semantics)
     limits = Limits(settings.max_expanded, settings.time_limit, memory_bytes(settings.memory_limit))
-    return records_of(
+    return make_records(
         problems or problems_of(settings.suite, settings.per_domain, settings.semantics, settings.domain),
-        configurations_of(settings.agents, settings.heuristics),
+        make_configurations(settings.agents, settings.heuristics),
         SearchOptions(limits, settings.anytime, settings.consistent_beliefs, settings.reexecute),
     )
 

@@ -28,7 +28,7 @@ _SOURCES = {
 """What a search may run, by package; the built core counts as well."""
 
 
-def fingerprint(content: str, problem: Problem, configuration: Configuration, settings: Mapping[str, Any]) -> str:
+def hash_dependencies(content: str, problem: Problem, configuration: Configuration, settings: Mapping[str, Any]) -> str:
     """A hash of everything that decides how a search ends, as it is now.
 
     That is the content of the problem (`problem.digest()`), how it is read, the configuration with the content of the
@@ -41,14 +41,14 @@ def fingerprint(content: str, problem: Problem, configuration: Configuration, se
             "problem": content,
             "reading": [problem.reading.semantics, problem.reading.plank_compat],
             "choices": [{key: value for key, value in choice.items() if key != "label"} for choice in choices],
-            "files": [_contents(sorted(_files(choice, domain))) for choice in choices],
+            "files": [_digest_files(sorted(_find_files(choice, domain))) for choice in choices],
             "settings": settings,
-            "program": program(),
+            "program": digest_program(),
         }
     )
 
 
-def _files(choice: Mapping[str, Any], domain: str | None) -> Iterator[Path]:
+def _find_files(choice: Mapping[str, Any], domain: str | None) -> Iterator[Path]:
     """The files that a choice may read for a problem of a domain; None is any domain."""
     for value in choice.values():
         if isinstance(value, str):
@@ -62,27 +62,27 @@ def _files(choice: Mapping[str, Any], domain: str | None) -> Iterator[Path]:
         yield Path(str(getsourcefile(find(choice[TARGET]))))
 
 
-def _contents(files: Iterable[Path]) -> list[str]:
+def _digest_files(files: Iterable[Path]) -> list[str]:
     return [digest(path.read_bytes()) for path in files]
 
 
 @functools.cache
-def program() -> list[str]:
+def digest_program() -> list[str]:
     """The digests of the program, which does not change while it runs."""
-    return _contents(program_files())
+    return _digest_files(list_program_files())
 
 
-def program_files() -> list[Path]:
+def list_program_files() -> list[Path]:
     """The built core and the sources of what a search may run."""
-    return [_origin("epigym._core")] + [
+    return [_find_origin("epigym._core")] + [
         path
         for package, patterns in _SOURCES.items()
         for pattern in patterns
-        for path in sorted(_origin(package).parent.glob(pattern))
+        for path in sorted(_find_origin(package).parent.glob(pattern))
     ]
 
 
-def _origin(module: str) -> Path:
+def _find_origin(module: str) -> Path:
     spec = find_spec(module)
     assert spec is not None
     return Path(str(spec.origin))

@@ -14,7 +14,7 @@ from search.planning.configuration import Choice, Configuration
 from search.planning.options import SearchOptions
 
 
-def records_of(
+def make_records(
     problems: Sequence[Problem],
     configurations: Sequence[Configuration],
     options: SearchOptions,
@@ -26,13 +26,13 @@ def records_of(
     """
     contents = {problem: problem.digest() for problem in problems}
     return [
-        Record(problem, configuration, options).keyed(content)
+        Record(problem, configuration, options).assign_key(content)
         for problem, content in contents.items()
         for configuration in configurations
     ]
 
 
-def configurations_of(agents: Sequence[Choice], heuristics: Sequence[Choice]) -> list[Configuration]:
+def make_configurations(agents: Sequence[Choice], heuristics: Sequence[Choice]) -> list[Configuration]:
     """Every informed agent with every heuristic; a blind agent stands alone.
 
     Raises:

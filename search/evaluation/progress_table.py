@@ -50,7 +50,7 @@ class ProgressTable(Live):
             self._running.add(number)
             yield number
 
-    def finished(self, number: int, result: SearchResult) -> None:
+    def finish(self, number: int, result: SearchResult) -> None:
         """Count the record at a position, which has just ended."""
         self._running.discard(number)
         self._progress.advance(self._task)

@@ -18,7 +18,7 @@ from epigym.io.files import slug
 from epigym.task.task import Task
 from search.agents.limits import memory_bytes
 from search.agents.result import SearchResult, SearchStatus
-from search.evaluation.fingerprint import fingerprint
+from search.evaluation.fingerprint import hash_dependencies
 from search.evaluation.suites import Problem
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
@@ -50,7 +50,7 @@ class Record:
         configuration: agent and heuristic.
         options: of the search; its limits are most nodes to expand, seconds to read, ground and search, and bytes of
             resident memory of the process, its children's included.
-        key: a hash of what the outcome depended on when the grid was made, see `keyed`.
+        key: a hash of what the outcome depended on when the grid was made, see `assign_key`.
     """
 
     problem: Problem
@@ -58,9 +58,9 @@ class Record:
     options: SearchOptions
     key: str = ""
 
-    def keyed(self, content: str) -> Record:
+    def assign_key(self, content: str) -> Record:
         """The record with a key of what the outcome depends on now; `content` is the digest of the problem."""
-        return replace(self, key=fingerprint(content, self.problem, self.configuration, asdict(self.options)))
+        return replace(self, key=hash_dependencies(content, self.problem, self.configuration, asdict(self.options)))
 
     @property
     def time_limit(self) -> float | None:
@@ -78,24 +78,24 @@ class Record:
 
     def read(self, folder: Path) -> SearchResult | None:
         """The outcome that is kept for this very record, or None when it is still to be computed."""
-        data = self._kept(folder)
+        data = self._read_file(folder)
         return SearchResult.from_dict(data["result"]) if data else None
 
     def write(self, folder: Path, result: SearchResult, detail: str = "") -> None:
         """Keep an outcome that was found on this machine; `detail` is the traceback of a failure."""
-        machine = {"host": platform.node(), "processor": _processor()}
+        machine = {"host": platform.node(), "processor": _find_processor()}
         data = {"key": self.key, "record": asdict(self), **machine, "result": result.to_dict(), "detail": detail}
         write_checksummed(self.file(folder), data)
 
-    def forget(self, folder: Path) -> None:
+    def invalidate(self, folder: Path) -> None:
         """Delete the outcome that is kept, so that it is computed again."""
         self.file(folder).unlink(missing_ok=True)
 
-    def expected_seconds(self, folder: Path) -> float:
+    def estimate_seconds(self, folder: Path) -> float:
         """What the newest outcome took that is kept beside this record's; without one, as long as it may take."""
         most = float("inf") if self.time_limit is None else self.time_limit
         with suppress(OSError, ValueError, KeyError, EpigymError):  # none, gone by now, damaged or older
-            newest = max(self._others(folder), key=lambda path: path.stat().st_mtime)
+            newest = max(self._list_others(folder), key=lambda path: path.stat().st_mtime)
             result = SearchResult.from_dict(read_checksummed(newest, "computed again when it is asked for")["result"])
             return min(result.costs.total_seconds, most)
         return most
@@ -106,7 +106,7 @@ class Record:
         Raises:
             EpigymError: when the problem is wrong, or something that the outcome depends on is no longer what it was.
         """
-        if self.keyed(self.problem.digest()) != self:
+        if self.assign_key(self.problem.digest()) != self:
             raise EpigymError(
                 "the problem, a file of the settings or the program has changed since the start: start again"
             )
@@ -122,28 +122,28 @@ class Record:
             "problem": self.problem.name,
             "configuration": self.configuration.label,
             "consistent_beliefs": str(self.options.consistent_beliefs).lower(),
-            "other_outcomes": str(len(self._others(folder))),
+            "other_outcomes": str(len(self._list_others(folder))),
         }
-        if data := self._kept(folder):
-            row |= {name: data[name] for name in ("host", "processor")} | _entries(
+        if data := self._read_file(folder):
+            row |= {name: data[name] for name in ("host", "processor")} | _make_entries(
                 SearchResult.from_dict(data["result"]), self.options.anytime
             )
             row["file"] = self.file(folder).relative_to(folder).as_posix()
         return row
 
-    def _kept(self, folder: Path) -> dict[str, Any]:
+    def _read_file(self, folder: Path) -> dict[str, Any]:
         """The content of the file; empty when there is none, or it is damaged or another record's."""
-        data = kept(self.file(folder), "the record is computed again")
+        data = read_cached(self.file(folder), "the record is computed again")
         return data if data.get("key") == self.key else {}
 
-    def _others(self, folder: Path) -> list[Path]:
+    def _list_others(self, folder: Path) -> list[Path]:
         """The outcomes that are kept beside this record's and whose key is another."""
         mine = self.file(folder)
         alike = re.compile(re.escape(mine.name.removesuffix(self._ending)) + rf"\.[0-9a-f]{{{_SHOWN}}}\.json")
         return [path for path in mine.parent.glob("*.json") if path != mine and alike.fullmatch(path.name)]
 
 
-def kept(path: Path, consequence: str) -> dict[str, Any]:
+def read_cached(path: Path, consequence: str) -> dict[str, Any]:
     """The values of a checksummed file; none when it does not exist, or is damaged.
 
     A damaged file is named in one warning, and is kept beside its place with `.damaged` behind its name.
@@ -183,7 +183,7 @@ def search_from(
     return result.with_costs(load_seconds=load_seconds)
 
 
-def _entries(result: SearchResult, anytime: bool) -> dict[str, str]:
+def _make_entries(result: SearchResult, anytime: bool) -> dict[str, str]:
     """What the table has of a result."""
     was_cut = anytime and result.plan is not None and not result.optimal  # while it searched for a shorter plan
     is_counted = not was_cut and (result.status.is_decided or result.status is SearchStatus.EXPANSION_LIMIT)
@@ -207,7 +207,7 @@ def _entries(result: SearchResult, anytime: bool) -> dict[str, str]:
     }
 
 
-def _processor() -> str:
+def _find_processor() -> str:
     """The model of this machine's processor."""
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():

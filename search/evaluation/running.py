@@ -45,17 +45,17 @@ def evaluate(batch: Batch, *, cluster: Local | Slurm | None, retry: bool) -> lis
     again = [number for number, result in known.items() if retry and result.status is SearchStatus.ERROR]
     _require_checkpoints(record for number, record in enumerate(records) if number not in known or number in again)
     for number in again:
-        records[number].forget(folder)
+        records[number].invalidate(folder)
         del known[number]
     logger.info("%d records, %d of them finished before: %s", len(records), len(known), folder)
     table = ProgressTable(Console(), records, known)
     missing = [number for number in range(len(records)) if number not in known]
-    running = batch.run(table.watch(missing)) if cluster is None else array.compute(batch, missing, cluster)
+    running = batch.run(table.watch(missing)) if cluster is None else array.compute_records(batch, missing, cluster)
     try:
         with table, closing(running) as results:
             for number, result in results:
                 known[number] = result
-                table.finished(number, result)
+                table.finish(number, result)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"what is finished is kept in {folder}: start the command again to go on, "

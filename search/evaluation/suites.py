@@ -59,7 +59,7 @@ class Problem:
             MissingError: when there is no such file or instance.
         """
         try:
-            return [path.read_bytes() for path in self._files()] or [domains.write(self.source).encode()]
+            return [path.read_bytes() for path in self._list_files()] or [domains.write(self.source).encode()]
         except domains.DomainError as error:
             if Path(self.source).is_dir():
                 raise UsageError(f"{self.source} is a folder: name a problem file in it") from None
@@ -67,16 +67,16 @@ class Problem:
         except OSError as error:
             raise MissingError(f"{self.name}: cannot read {error.filename}: {error.strerror}") from None
 
-    def _files(self) -> list[Path]:
+    def _list_files(self) -> list[Path]:
         if not self.is_file:
             return []
         others = [name for name in (self.reading.domain_file, *self.reading.libraries) if name]
-        return [Path(self.source), *_listed_in(Path(self.source)), *map(Path, others)]
+        return [Path(self.source), *_find_referenced_files(Path(self.source)), *map(Path, others)]
 
 
-def named_problems(names: Iterable[str], semantics: Semantics) -> list[Problem]:
+def list_problems(names: Iterable[str], semantics: Semantics) -> list[Problem]:
     """Problems that are named: files, folders or patterns of files, or `domain/instance`."""
-    return [_named(name, semantics) for name in find_problems(names)]
+    return [_make_problem(name, semantics) for name in find_problems(names)]
 
 
 def problems_of(
@@ -96,10 +96,10 @@ def problems_of(
         MissingError: when a file that the suite lists is missing.
     """
     if "domains" in choice:
-        by_domain = {domain: _epddl_domain(choice, domain) for domain in choice["domains"]}
+        by_domain = {domain: _list_epddl_problems(choice, domain) for domain in choice["domains"]}
     else:
         by_domain = {}
-        for problem in (_named(name, semantics) for name in _instances(choice)):
+        for problem in (_make_problem(name, semantics) for name in _list_instances(choice)):
             by_domain.setdefault(problem.domain, []).append(problem)
     for domain in only:
         if domain not in by_domain:
@@ -107,13 +107,13 @@ def problems_of(
     return [problem for domain in only or by_domain for problem in islice(by_domain[domain], per_domain)]
 
 
-def _named(name: str, semantics: Semantics) -> Problem:
+def _make_problem(name: str, semantics: Semantics) -> Problem:
     head = name.partition("/")[0]
     domain = head if head in domains.DOMAINS and not Path(name).is_file() else Path(name).resolve().parent.name
     return Problem(name, domain, name, Reading(semantics))
 
 
-def _instances(choice: Mapping[str, Any]) -> tuple[str, ...]:
+def _list_instances(choice: Mapping[str, Any]) -> tuple[str, ...]:
     try:
         chosen = find_suite(choice["name"])
     except domains.DomainError as error:
@@ -124,7 +124,7 @@ def _instances(choice: Mapping[str, Any]) -> tuple[str, ...]:
     return splits[choice["split"]]
 
 
-def _epddl_domain(choice: Mapping[str, Any], domain: str) -> list[Problem]:
+def _list_epddl_problems(choice: Mapping[str, Any], domain: str) -> list[Problem]:
     """The problems of one domain of a suite of EPDDL files."""
     folder, listed = Path(choice["folder"]), choice["domains"][domain]
     files = sorted(folder.glob(listed["problems"]))
@@ -140,7 +140,7 @@ def _epddl_domain(choice: Mapping[str, Any], domain: str) -> list[Problem]:
     return [Problem(f"{domain}/{file.stem}", domain, str(file), reading) for file in files]
 
 
-def _listed_in(problem: Path) -> Iterator[Path]:
+def _find_referenced_files(problem: Path) -> Iterator[Path]:
     """The files that a problem names, if it is a specification."""
     content: object = None
     with suppress(ValueError, RecursionError):

@@ -9,9 +9,9 @@ from typing import Any
 
 from search.agents.limits import Limits
 from search.evaluation.batch import Batch
-from search.evaluation.grid import records_of
+from search.evaluation.grid import make_records
 from search.evaluation.record import MEASURED, Record
-from search.evaluation.suites import Problem, named_problems
+from search.evaluation.suites import Problem, list_problems
 from search.planning.configuration import Choice, Configuration
 from search.planning.options import SearchOptions
 
@@ -22,8 +22,8 @@ def record_of(
     problem: str | Problem, agent: Choice = "bfs", heuristic: Choice | None = None, limits: Limits = LIMITS, **more: Any
 ) -> Record:
     """The record of a problem as it is now."""
-    found = named_problems([problem], more.pop("semantics", "default")) if isinstance(problem, str) else [problem]
-    return records_of(found, [Configuration.of(agent, heuristic)], SearchOptions(limits, **more))[0]
+    found = list_problems([problem], more.pop("semantics", "default")) if isinstance(problem, str) else [problem]
+    return make_records(found, [Configuration.of(agent, heuristic)], SearchOptions(limits, **more))[0]
 
 
 def batch_of(records: Sequence[Record], folder: Path, parallel: int = 1, memory_limit: int = 1 << 30) -> Batch:

@@ -14,7 +14,7 @@ from epigym.io.checksummed import write_checksummed
 from search.agents.result import SearchResult
 from search.evaluation.batch import Batch
 from search.evaluation.cluster.clusters import Local, Slurm
-from search.evaluation.record import Record, kept
+from search.evaluation.record import Record, read_cached
 
 if TYPE_CHECKING:
     from submitit import Job
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("search.evaluate")
 
 
-def compute(
+def compute_records(
     batch: Batch, numbers: Iterable[int], cluster: Local | Slurm
 ) -> Generator[tuple[int, SearchResult], None, None]:
     """Have the records at some positions computed by array tasks; every outcome, as its file appears.
@@ -36,22 +36,22 @@ def compute(
     """
     place = batch.folder / "cluster"
     waiting = {number: batch.records[number] for number in numbers}
-    tasks = _recorded(place, cluster) if waiting else {}
+    tasks = _find_running(place, cluster) if waiting else {}
     taken = {file for files in tasks.values() for file in files}
-    if rest := [record for record in waiting.values() if _file(record, batch.folder) not in taken]:
-        tasks |= _submitted(replace(batch, records=rest), place, cluster)
+    if rest := [record for record in waiting.values() if _file_of(record, batch.folder) not in taken]:
+        tasks |= _submit(replace(batch, records=rest), place, cluster)
         write_checksummed(place / "tasks.json", {job.job_id: files for job, files in tasks.items()})
     logger.info("%d array tasks, whose logs are in %s", len(tasks), place)
-    return _outcomes(batch, waiting, tasks, cluster)
+    return _collect_outcomes(batch, waiting, tasks, cluster)
 
 
-def _outcomes(
+def _collect_outcomes(
     batch: Batch, waiting: dict[int, Record], tasks: dict[Job[None], list[str]], cluster: Local | Slurm
 ) -> Generator[tuple[int, SearchResult], None, None]:
     alive = list(tasks)
     try:
         while waiting and alive:
-            alive = _alive(alive)
+            alive = _drop_ended(alive)
             for number, record in list(waiting.items()):
                 if result := record.read(batch.folder):
                     del waiting[number]
@@ -61,49 +61,49 @@ def _outcomes(
     finally:
         if waiting and alive:
             cluster.leave(alive)
-    lost = {_file(record, batch.folder) for record in waiting.values()}
+    lost = {_file_of(record, batch.folder) for record in waiting.values()}
     for job, files in tasks.items():
         if undone := lost.intersection(files):
             logger.error("array task %s ended without %d outcomes, see %s", job.job_id, len(undone), job.paths.stderr)
 
 
-def longest_first(records: Iterable[Record], folder: Path) -> list[Record]:
+def order_by_time(records: Iterable[Record], folder: Path) -> list[Record]:
     """Records by decreasing expected time; without an earlier outcome, the time limit, and larger problems first."""
     records = list(records)
     sizes = {problem: sum(map(len, problem.contents())) for problem in {record.problem for record in records}}
-    return sorted(records, key=lambda record: (-record.expected_seconds(folder), -sizes[record.problem]))
+    return sorted(records, key=lambda record: (-record.estimate_seconds(folder), -sizes[record.problem]))
 
 
-def _recorded(place: Path, cluster: Local | Slurm) -> dict[Job[None], list[str]]:
+def _find_running(place: Path, cluster: Local | Slurm) -> dict[Job[None], list[str]]:
     """The array tasks that were submitted before and have not ended, with the files that they write."""
-    files = kept(place / "tasks.json", "what it said to run is submitted again")
-    return {job: files[job.job_id] for job in _alive(cluster.known(place, files))}
+    files = read_cached(place / "tasks.json", "what it said to run is submitted again")
+    return {job: files[job.job_id] for job in _drop_ended(cluster.find_jobs(place, files))}
 
 
-def _alive(jobs: Sequence[Job[None]]) -> list[Job[None]]:
+def _drop_ended(jobs: Sequence[Job[None]]) -> list[Job[None]]:
     """The array tasks that have not ended."""
     if jobs:
         jobs[0].get_info(mode="force")  # SLURM is asked for all of them
     return [job for job in jobs if not job.done()]
 
 
-def _submitted(batch: Batch, place: Path, cluster: Local | Slurm) -> dict[Job[None], list[str]]:
+def _submit(batch: Batch, place: Path, cluster: Local | Slurm) -> dict[Job[None], list[str]]:
     """New array tasks that compute all records, with the files that they write."""
     from submitit.helpers import clean_env
 
     batches = [
-        replace(batch, records=records) for records in cluster.batches(longest_first(batch.records, batch.folder))
+        replace(batch, records=records) for records in cluster.make_batches(order_by_time(batch.records, batch.folder))
     ]
-    executor = cluster.executor(place, batches)
+    executor = cluster.make_executor(place, batches)
     try:
         with clean_env():  # of a task of SLURM in which this may run
             jobs = executor.submit_array(batches)
     except RuntimeError as error:  # of submitit, with what sbatch said
         raise UsageError(f"the array is refused: {str(error).strip().splitlines()[0]}") from None
     return {
-        job: [_file(record, batch.folder) for record in one.records] for job, one in zip(jobs, batches, strict=True)
+        job: [_file_of(record, batch.folder) for record in one.records] for job, one in zip(jobs, batches, strict=True)
     }
 
 
-def _file(record: Record, folder: Path) -> str:
+def _file_of(record: Record, folder: Path) -> str:
     return record.file(folder).relative_to(folder).as_posix()

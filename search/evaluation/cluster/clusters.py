@@ -33,19 +33,19 @@ class Local:
 
     workers: int = field(metadata={"minimum": 1})
 
-    def batches(self, ordered: Sequence[T]) -> list[list[T]]:
+    def make_batches(self, ordered: Sequence[T]) -> list[list[T]]:
         """One batch for each worker; they start with what comes first."""
-        return _dealt(ordered, min(self.workers, len(ordered)))
+        return _deal(ordered, min(self.workers, len(ordered)))
 
-    def executor(self, folder: Path, batches: Sequence[Batch]) -> LocalExecutor:
+    def make_executor(self, folder: Path, batches: Sequence[Batch]) -> LocalExecutor:
         """What submits the batches."""
         from submitit import LocalExecutor
 
         executor = LocalExecutor(folder)
-        executor.update_parameters(timeout_min=_minutes(batches))
+        executor.update_parameters(timeout_min=_count_minutes(batches))
         return executor
 
-    def known(self, folder: Path, names: Iterable[str]) -> list[Job[None]]:
+    def find_jobs(self, folder: Path, names: Iterable[str]) -> list[Job[None]]:
         """None: what a command left running that was killed is computed again."""
         return []
 
@@ -72,14 +72,14 @@ class Slurm:
     name: str
     additional_parameters: dict[str, Any]
 
-    def batches(self, ordered: Sequence[T]) -> list[list[T]]:
+    def make_batches(self, ordered: Sequence[T]) -> list[list[T]]:
         """Small batches; those that run at a time start with what comes first."""
         size = max(self.records, ceil(len(ordered) / self.tasks))
         wave = size * self.workers
         waves = [ordered[start : start + wave] for start in range(0, len(ordered), wave)]
-        return [batch for wave in waves for batch in _dealt(wave, ceil(len(wave) / size))]
+        return [batch for wave in waves for batch in _deal(wave, ceil(len(wave) / size))]
 
-    def executor(self, folder: Path, batches: Sequence[Batch]) -> SlurmExecutor:
+    def make_executor(self, folder: Path, batches: Sequence[Batch]) -> SlurmExecutor:
         """What submits the batches as an array.
 
         Raises:
@@ -104,7 +104,7 @@ class Slurm:
             job_name=self.name,
             partition=self.partition,
             account=self.account,
-            time=self.timeout_min or _minutes(batches),
+            time=self.timeout_min or _count_minutes(batches),
             cpus_per_task=processors,
             mem=self.mem or f"{ceil(memory / 2**20)}M",
             array_parallelism=self.workers,
@@ -113,7 +113,7 @@ class Slurm:
         )
         return executor
 
-    def known(self, folder: Path, names: Iterable[str]) -> list[Job[None]]:
+    def find_jobs(self, folder: Path, names: Iterable[str]) -> list[Job[None]]:
         """The array tasks of these names, whoever submitted them.
 
         Raises:
@@ -135,9 +135,9 @@ class Slurm:
         logger.warning("the array goes on: `scancel %s` ends it", " ".join(arrays))
 
 
-def _dealt(ordered: Sequence[T], hands: int) -> list[list[T]]:
+def _deal(ordered: Sequence[T], hands: int) -> list[list[T]]:
     return [list(ordered[hand::hands]) for hand in range(hands)]
 
 
-def _minutes(batches: Sequence[Batch]) -> int:
+def _count_minutes(batches: Sequence[Batch]) -> int:
     return ceil((max(batch.seconds for batch in batches) + _SPARE_SECONDS) / 60)

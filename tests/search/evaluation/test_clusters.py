@@ -61,14 +61,14 @@ def test_an_array_is_a_partition_whose_first_tasks_start_with_the_first_records(
 ) -> None:
     ordered = list(range(count))
     cluster = replace(SLURM, workers=workers, records=size, tasks=most)
-    batches = cluster.batches(ordered)
+    batches = cluster.make_batches(ordered)
     assert sorted(number for batch in batches for number in batch) == ordered
     assert len(batches) == -(-count // max(size, -(-count // most))) <= most
     assert max(map(len, batches)) <= max(size, -(-count // most))
     assert all(batch == sorted(batch) for batch in batches)
     together = batches[:workers]
     assert [batch[0] for batch in together] == ordered[: len(together)]
-    shares = Local(workers=workers).batches(ordered)
+    shares = Local(workers=workers).make_batches(ordered)
     assert sorted(number for batch in shares for number in batch) == ordered
     assert [batch[0] for batch in shares] == ordered[:workers]
     assert {len(batch) for batch in shares} <= {count // len(shares), -(-count // len(shares))}
@@ -86,7 +86,7 @@ def test_what_took_long_before_comes_first_and_what_is_unknown_may_take_all_its_
     assert len(list(replace(batch, records=before).run(range(3)))) == 3
     large = record_of("grapevine/3_pl_7", limits=LIMITS)
     assert len(large.problem.contents()[0]) > len(COIN)
-    ordered = array.longest_first([*batch.records, large], batch.folder)
+    ordered = array.order_by_time([*batch.records, large], batch.folder)
     assert ordered[0] == large
     assert [record.configuration.label for record in ordered[1:]] == ["bfs_2", "bfs_3", "bfs_4", "bfs_1", "bfs_0"]
 
@@ -127,7 +127,7 @@ def test_what_is_submitted(batch: Batch, mocked: MockedSubprocess, monkeypatch: 
         "cluster.records=2", "cluster.workers=2", "cluster.partition=cpu", "cluster.account=planning",
         "+cluster.additional_parameters.qos=long",
     )  # fmt: skip
-    outcomes = dict(array.compute(several, range(5), cluster))
+    outcomes = dict(array.compute_records(several, range(5), cluster))
     assert given == [None]
     assert {result.status for result in outcomes.values()} == {SearchStatus.SOLVED}
     assert outcomes == {number: record.read(batch.folder) for number, record in enumerate(several.records)}
@@ -157,7 +157,7 @@ def test_whoever_comes_next_waits_for_what_runs_and_submits_the_rest(
     cluster = slurm("cluster.records=2")
     monkeypatch.setattr(array, "sleep", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        dict(array.compute(batch, range(5), cluster))
+        dict(array.compute_records(batch, range(5), cluster))
     assert "the array goes on: `scancel 12` ends it" in caplog.text
     run_tasks(batch.folder, "12_0")(0)
     mocked.job_sacct["12"] = "JobID|State\n12_0|COMPLETED\n12_1|FAILED\n12_2|RUNNING"
@@ -165,7 +165,7 @@ def test_whoever_comes_next_waits_for_what_runs_and_submits_the_rest(
     monkeypatch.setattr(array, "sleep", run_tasks(batch.folder, "12_2", "13"))
     missing = [number for number, record in enumerate(batch.records) if record.read(batch.folder) is None]
     assert len(missing) == 3
-    assert sorted(number for number, _ in array.compute(batch, missing, cluster)) == missing
+    assert sorted(number for number, _ in array.compute_records(batch, missing, cluster)) == missing
     again = DelayedSubmission.load(batch.folder / "cluster" / "13_submitted.pkl").function
     first = DelayedSubmission.load(batch.folder / "cluster" / "12_1_submitted.pkl").function
     assert again == first  # and nothing else
@@ -193,7 +193,7 @@ def test_a_damaged_list_of_tasks_submits_what_is_missing_again(batch: Batch, cap
     listed = batch.folder / "cluster" / "tasks.json"
     listed.parent.mkdir(parents=True)
     listed.write_text('{"17": ["records/x.json"]}')
-    assert sorted(dict(array.compute(batch, range(5), Local(workers=2)))) == list(range(5))
+    assert sorted(dict(array.compute_records(batch, range(5), Local(workers=2)))) == list(range(5))
     [message] = caplog.messages
     assert message.endswith("what it said to run is submitted again, what was there is kept as tasks.json.damaged")
     assert listed.with_name("tasks.json.damaged").exists()
@@ -204,28 +204,28 @@ def test_a_task_that_slurm_does_not_know_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr(array, "sleep", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        list(array.compute(batch, range(5), slurm()))
+        list(array.compute_records(batch, range(5), slurm()))
     mocked.job_sacct.clear()
     monkeypatch.setattr(SlurmJob, "watcher", SlurmInfoWatcher())
     with pytest.raises(EpigymError, match="SLURM does not know array task 12: look with sacct, or delete the folder"):
-        list(array.compute(batch, range(5), slurm()))
+        list(array.compute_records(batch, range(5), slurm()))
 
 
 def test_what_cannot_be_submitted_is_said(
     batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(UsageError, match=r"^cluster.timeout_min=5 is too short for a record, .*: give at least 6$"):
-        list(array.compute(batch, range(5), slurm("cluster.timeout_min=5")))
+        list(array.compute_records(batch, range(5), slurm("cluster.timeout_min=5")))
 
     def refuse(_: Sequence[str]) -> str:
         raise FailedJobError("sbatch: error: invalid partition specified: gone\nsbatch: error: it failed\n")
 
     monkeypatch.setattr(mocked, "sbatch", refuse)
     with pytest.raises(UsageError, match=r"^the array is refused: sbatch: error: invalid partition specified: gone$"):
-        list(array.compute(batch, range(5), slurm("cluster.partition=gone")))
+        list(array.compute_records(batch, range(5), slurm("cluster.partition=gone")))
     mocked.known_cmds.remove("srun")
     with pytest.raises(MissingError, match="there is no srun: start it on a machine that can submit"):
-        list(array.compute(batch, range(5), slurm()))
+        list(array.compute_records(batch, range(5), slurm()))
 
 
 WAITS = """
@@ -260,7 +260,7 @@ def wait_until_started(batch: Batch) -> None:
 
 def test_a_preempted_task_starts_anew_and_its_records_have_no_outcome_before(waiting: Batch) -> None:
     """A scheduler signals every process of a task: only the task itself heeds that, else its records were errors."""
-    outcomes = array.compute(waiting, range(2), Local(workers=1))
+    outcomes = array.compute_records(waiting, range(2), Local(workers=1))
     number, first = next(outcomes)
     wait_until_started(waiting)
     [task] = processes(waiting.folder, "submitit.core._submit")
@@ -279,7 +279,7 @@ def test_a_preempted_task_starts_anew_and_its_records_have_no_outcome_before(wai
 
 
 def test_whoever_leaves_ends_the_processes_of_this_machine(waiting: Batch) -> None:
-    with closing(array.compute(waiting, range(2), Local(workers=1))) as outcomes:
+    with closing(array.compute_records(waiting, range(2), Local(workers=1))) as outcomes:
         next(outcomes)
         wait_until_started(waiting)
         mine = processes(waiting.folder)

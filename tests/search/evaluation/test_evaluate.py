@@ -33,7 +33,7 @@ from search.agents.result import SearchResult, SearchStatus
 from search.evaluate import Evaluate
 from search.evaluation import batch, fingerprint, running
 from search.evaluation import record as record_module
-from search.evaluation.grid import configurations_of, write_table
+from search.evaluation.grid import make_configurations, write_table
 from search.evaluation.progress_table import ProgressTable
 from search.evaluation.record import Record
 from search.evaluation.suites import Problem
@@ -67,7 +67,7 @@ def record(coin: str) -> Record:
     return record_of(coin)
 
 
-def kept(record: Record, folder: Path) -> SearchResult:
+def read_result(record: Record, folder: Path) -> SearchResult:
     result = record.read(folder)
     assert result is not None
     return result
@@ -80,7 +80,7 @@ def evaluate_all(records: Sequence[Record], folder: Path) -> list[tuple[str, str
 
 
 def test_informed_agents_meet_every_heuristic_and_blind_ones_none() -> None:
-    found = configurations_of(["bfs", "hfs", {"name": "wa_star", "weight": 5}], ["goal_count", "l_pg"])
+    found = make_configurations(["bfs", "hfs", {"name": "wa_star", "weight": 5}], ["goal_count", "l_pg"])
     labels = [configuration.label for configuration in found]
     assert labels == ["bfs", "hfs/goal_count", "hfs/l_pg", "wa_star/goal_count", "wa_star/l_pg"]
     assert (found[3].agent["name"], found[3].agent["weight"], found[3].agent["symmetry"]) == ("wa_star", 5, False)
@@ -89,9 +89,9 @@ def test_informed_agents_meet_every_heuristic_and_blind_ones_none() -> None:
 def test_labels_tell_settings_apart() -> None:
     twice = [{"name": "wa_star", "weight": 2}, {"name": "wa_star", "weight": 5}]
     with pytest.raises(UsageError, match="'wa_star/l_pg'; give one of them a label"):
-        configurations_of(twice, ["l_pg"])
+        make_configurations(twice, ["l_pg"])
     twice[1]["label"] = "wa5"
-    found = configurations_of(twice, ["l_pg"])
+    found = make_configurations(twice, ["l_pg"])
     assert [configuration.label for configuration in found] == ["wa_star/l_pg", "wa5/l_pg"]
     assert found[1].make_agent().name == "wa_star"
 
@@ -120,7 +120,7 @@ def test_records_of_another_key_are_kept_beside_and_counted(coin: str, tmp_path:
         record_of(coin, labelled, limits=limits).write(folder, record.search())
         made.append(record)
     assert len({record.file(folder) for record in made}) == 3
-    assert [kept(record, folder).plan_length for record in made] == [3, 4, 4]
+    assert [read_result(record, folder).plan_length for record in made] == [3, 4, 4]
     write_table(folder, made[2:])
     [row] = read_table(folder)
     assert (row["plan_length"], row["other_outcomes"]) == ("4", "2")
@@ -206,12 +206,12 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
     assert changed() == {"own"}
     Path(coin).write_text(COUNTER)
     assert changed() == first.keys() - {"instance", "gnn of domain", "newest gnn", "learned"}
-    monkeypatch.setattr(fingerprint, "program", lambda: ["another program"])
+    monkeypatch.setattr(fingerprint, "digest_program", lambda: ["another program"])
     assert changed() == set(first)
 
 
 def test_the_program_is_the_core_and_all_that_a_search_runs() -> None:
-    read = set(fingerprint.program_files())
+    read = set(fingerprint.list_program_files())
     assert {path.name for path in read if path.name.startswith("_core")} == {Path(_core.__file__).name}
     for module in (space, language, gnn, best_first, planner, runs):
         assert Path(module.__file__) in read
@@ -295,7 +295,7 @@ def test_a_process_that_fails_is_a_row(
     assert (row["message"], row["search_seconds"], row["peak_bytes"]) == ("it failed", "3.500000", str(1 << 20))
     assert (row["plan_length"], row["expanded"]) == ("", "")
     assert (row["consistent_beliefs"], other["consistent_beliefs"]) == ("true", "false")
-    result = kept(labelled, tmp_path)
+    result = read_result(labelled, tmp_path)
     assert (result.label, result.consistent_beliefs) == ("greedy/l_pg", True)
 
 
@@ -307,7 +307,7 @@ def test_a_record_with_consistent_beliefs_has_an_outcome_and_a_row_of_its_own(co
         [record] = evaluate.records(settings)
         record.write(tmp_path, record.search())
         rows.append(record.row(tmp_path))
-        assert kept(record, tmp_path).consistent_beliefs == (value == "true")
+        assert read_result(record, tmp_path).consistent_beliefs == (value == "true")
     assert [(row["consistent_beliefs"], row["status"]) for row in rows] == [("false", "solved"), ("true", "unsolvable")]
 
 

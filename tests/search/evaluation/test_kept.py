@@ -70,9 +70,9 @@ def test_what_is_damaged_is_named_set_aside_and_computed_again(
 def test_damage_beside_a_record_does_not_say_what_it_will_take(batch: Batch, found: list[SearchResult]) -> None:
     record = batch.records[0]
     file = record.file(batch.folder)
-    took = record.expected_seconds(batch.folder)
+    took = record.estimate_seconds(batch.folder)
     beside = file.with_name(file.name.replace(record.key[:8], "0" * 8))
     file.replace(beside)
-    assert 0 < record.expected_seconds(batch.folder) < 60
+    assert 0 < record.estimate_seconds(batch.folder) < 60
     beside.write_bytes(beside.read_bytes()[:-20])
-    assert took == record.expected_seconds(batch.folder) == 60
+    assert took == record.estimate_seconds(batch.folder) == 60

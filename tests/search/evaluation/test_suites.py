@@ -13,7 +13,7 @@ from domains import DOMAINS
 from epigym.errors import MissingError, UsageError
 from epigym.problem import Reading
 from search.evaluate import Evaluate
-from search.evaluation.suites import Problem, named_problems, problems_of
+from search.evaluation.suites import Problem, list_problems, problems_of
 from tests.helpers.benchmark_files import SHARED
 from tests.helpers.commands import compose
 from tests.helpers.epddl_problem import Files, write_problem
@@ -86,7 +86,7 @@ def test_epddl_problems_are_named_by_domain_and_file(files: Files, tmp_path: Pat
 
 def test_named_problems_are_files_or_instances(tmp_path: Path) -> None:
     file = tmp_path / "grapevine" / "one.txt"
-    found = named_problems([str(file), "grapevine/3_pl_2"], "default")
+    found = list_problems([str(file), "grapevine/3_pl_2"], "default")
     assert [(problem.name, problem.domain) for problem in found] == [
         (str(file), "grapevine"),
         ("grapevine/3_pl_2", "grapevine"),
@@ -95,7 +95,7 @@ def test_named_problems_are_files_or_instances(tmp_path: Path) -> None:
 
 def test_the_digest_of_a_problem_is_that_of_its_contents(files: Files, tmp_path: Path) -> None:
     first, second, *_ = problems_of(listed(tmp_path), None, "default")
-    spec, instance, other = named_problems([str(files.spec), "grapevine/3_pl_2", "grapevine/3_pl_3"], "default")
+    spec, instance, other = list_problems([str(files.spec), "grapevine/3_pl_2", "grapevine/3_pl_3"], "default")
     assert first.digest() == second.digest()  # one is a copy of the other
     assert instance.digest() != other.digest()
     for file in (files.problem, files.domain, files.library):
@@ -106,7 +106,7 @@ def test_the_digest_of_a_problem_is_that_of_its_contents(files: Files, tmp_path:
     assert instance.digest() == instance.digest()
     for gone in ("gone.txt", "grapevine/gone", "gone"):
         with pytest.raises(MissingError, match=f"no such problem file as '{gone}', and "):
-            named_problems([gone], "default")[0].digest()
+            list_problems([gone], "default")[0].digest()
     files.library.unlink()
     with pytest.raises(MissingError, match=r"kinds\.epddl: No such file"):
         first.digest()

@@ -22,8 +22,8 @@ from epigym.task.task import Task
 from search.agents.limits import Limits
 from search.agents.result import Costs, SearchResult, SearchStatus, TaskSize
 from search.evaluation.batch import Batch
-from search.evaluation.grid import records_of
-from search.evaluation.suites import named_problems
+from search.evaluation.grid import make_records
+from search.evaluation.suites import list_problems
 from search.exploring.background_search import searched
 from search.planning import planner
 from search.planning.configuration import Configuration
@@ -63,8 +63,8 @@ def plan(configuration: Configuration, limits: Limits, folder: Path) -> SearchRe
 
 def evaluate(configuration: Configuration, limits: Limits, folder: Path) -> SearchResult:
     (folder / "coin.txt").write_text(COIN)
-    problems = named_problems([str(folder / "coin.txt")], "default")
-    records = records_of(problems, [configuration], SearchOptions(replace(limits, memory_limit=1 << 33)))
+    problems = list_problems([str(folder / "coin.txt")], "default")
+    records = make_records(problems, [configuration], SearchOptions(replace(limits, memory_limit=1 << 33)))
     [(_, result)] = Batch(records, folder, parallel=1, wall_limit=1e6, memory_limit=1 << 33).run([0])
     return result
 

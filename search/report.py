@@ -39,16 +39,16 @@ def report(settings: Report) -> None:
     from rich.console import Console
 
     from search.reports.outcomes import read_outcomes
-    from search.reports.published import published
-    from search.reports.tables import overview
-    from search.reports.writing import check_measures, checked, write_report
+    from search.reports.published import read_published
+    from search.reports.tables import make_overview
+    from search.reports.writing import check_configurations, check_measures, write_report
 
     measures = check_measures(settings.measures)
-    outcomes = read_outcomes(settings.runs, published(settings.published))
+    outcomes = read_outcomes(settings.runs, read_published(settings.published))
     if settings.configurations:
-        outcomes = outcomes.of(checked(settings.configurations, outcomes))
+        outcomes = outcomes.restrict(check_configurations(settings.configurations, outcomes))
     write_report(settings.folder, outcomes, settings.baseline, settings.pairs, measures)
-    Console().print(overview(outcomes, measures))
+    Console().print(make_overview(outcomes, measures))
     logger.info("tables, figures and report.html: %s", settings.folder)
 
 

@@ -21,15 +21,15 @@ def show_results(console: Console, results: Sequence[SearchResult]) -> None:
     first = results[0]
     rows = {
         "status": [result.verdict for result in results],
-        "plan length": [_count(result.plan_length) for result in results],
-        "shortest": [_proof(result.plan, result) for result in results],
-        "first plan": [_found(result, 0) for result in results],
-        "best plan": [_found(result, -1) for result in results],
-        "expanded nodes": [_count(result.expanded) for result in results],
-        "generated nodes": [_count(result.generated) for result in results],
-        "distinct e-states": [_count(result.distinct) for result in results],
-        "search time": [duration(result.costs.search_seconds) for result in results],
-        "total time": [duration(result.costs.total_seconds) for result in results],
+        "plan length": [_format_count(result.plan_length) for result in results],
+        "shortest": [_format_proof(result.plan, result) for result in results],
+        "first plan": [_format_plan(result, 0) for result in results],
+        "best plan": [_format_plan(result, -1) for result in results],
+        "expanded nodes": [_format_count(result.expanded) for result in results],
+        "generated nodes": [_format_count(result.generated) for result in results],
+        "distinct e-states": [_format_count(result.distinct) for result in results],
+        "search time": [format_duration(result.costs.search_seconds) for result in results],
+        "total time": [format_duration(result.costs.total_seconds) for result in results],
     }
     if all(len(result.history) < 2 for result in results):
         del rows["first plan"], rows["best plan"]
@@ -44,15 +44,15 @@ def show_policy(console: Console, results: Sequence[PolicyResult]) -> None:
     policy = result.policy
     rows = {
         "status": result.verdict,
-        "depth": _count(result.depth),
-        "least depth": _proof(policy, result),
-        "e-states of the policy": _count(None if policy is None else len(policy.nodes)),
-        "goals among them": _count(result.leaves),
-        "expanded e-states": _count(result.expanded),
-        "outcomes": _count(result.generated),
-        "distinct e-states": _count(result.distinct),
-        "search time": duration(result.costs.search_seconds),
-        "total time": duration(result.costs.total_seconds),
+        "depth": _format_count(result.depth),
+        "least depth": _format_proof(policy, result),
+        "e-states of the policy": _format_count(None if policy is None else len(policy.nodes)),
+        "goals among them": _format_count(result.leaves),
+        "expanded e-states": _format_count(result.expanded),
+        "outcomes": _format_count(result.generated),
+        "distinct e-states": _format_count(result.distinct),
+        "search time": format_duration(result.costs.search_seconds),
+        "total time": format_duration(result.costs.total_seconds),
     }
     _show_rows(console, results, {name: [cell] for name, cell in rows.items()})
     if policy is not None:
@@ -92,7 +92,7 @@ def _show_note(console: Console, result: SearchResult, text: str) -> None:
         console.print(f"note: {text}: {', '.join(result.inconsistent_agents)}")
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """A time for people, in the unit that suits it."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
@@ -100,17 +100,17 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1e6:.0f} µs"
 
 
-def _found(result: SearchResult, number: int) -> str:
+def _format_plan(result: SearchResult, number: int) -> str:
     """A plan of the history: its length, and when it had been re-executed."""
     if not result.history:
         return "–"
     length, seconds = result.history[number]
-    return f"{length:,} after {duration(seconds)}"
+    return f"{length:,} after {format_duration(seconds)}"
 
 
-def _proof(found: object, result: SearchResult) -> str:
+def _format_proof(found: object, result: SearchResult) -> str:
     return "–" if found is None else "proved" if result.optimal else "not proved"
 
 
-def _count(number: int | None) -> str:
+def _format_count(number: int | None) -> str:
     return "–" if number is None else f"{number:,}"

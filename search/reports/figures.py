@@ -22,34 +22,35 @@ _FEW = 1.7  # decades with room for three ticks each
 _BORDER = 3  # times the largest number: where the undecided lie
 
 
-def coverage(outcomes: Outcomes) -> Figure:
+def draw_coverage(outcomes: Outcomes) -> Figure:
     """Share solved of the problems with an outcome by domain, one bar for each configuration."""
     domains = {**outcomes.domains, "all": outcomes.problems}
-    figure, axes = _figure(1.5 * len(domains) + 2, 4)
+    figure, axes = _make_figure(1.5 * len(domains) + 2, 4)
     width = _BARS / len(outcomes.configurations)
     for number, name in enumerate(outcomes.configurations):
         numbers = [
-            [len(of(name, problems)) for of in (outcomes.solved, outcomes.found)] for problems in domains.values()
+            [len(of(name, problems)) for of in (outcomes.select_solved, outcomes.select)]
+            for problems in domains.values()
         ]
         shares = [solved / max(found, 1) for solved, found in numbers]
-        axes.bar(np.arange(len(domains)) + number * width, shares, width, label=_plain(name), color=_colour(number))
+        axes.bar(np.arange(len(domains)) + number * width, shares, width, label=_escape(name), color=_colour(number))
     axes.set_xticks(
-        np.arange(len(domains)) + (_BARS - width) / 2, [_plain(name).replace("_", "\n") for name in domains]
+        np.arange(len(domains)) + (_BARS - width) / 2, [_escape(name).replace("_", "\n") for name in domains]
     )
     axes.set(ylim=(0, 1), ylabel="solved")
     axes.yaxis.set_major_formatter("{x:.0%}")
-    _legend(figure)
+    _add_legend(figure)
     return figure
 
 
-def aggregates(outcomes: Outcomes) -> Figure:
+def draw_aggregates(outcomes: Outcomes) -> Figure:
     """IQM of nodes, time and plan length on the common problems, with 95 % bootstrap intervals."""
-    shared = outcomes.common(outcomes.problems)
+    shared = outcomes.find_common(outcomes.problems)
     figure = Figure(figsize=(3.4 * len(_AGGREGATED), 0.4 * len(outcomes.configurations) + 1.4), layout="constrained")
     panels = figure.subplots(1, len(_AGGREGATED), sharey=True, squeeze=False)[0]
     for axes, measure in zip(panels, _AGGREGATED, strict=True):
         for number, name in enumerate(outcomes.configurations):
-            values = values_of(outcomes.solved(name, shared), measure)
+            values = values_of(outcomes.select_solved(name, shared), measure)
             if values:
                 low, high = bootstrap(values, interquartile_mean)
                 axes.plot([low, high], [number, number], color=_colour(number), linewidth=6, alpha=0.35)
@@ -58,30 +59,36 @@ def aggregates(outcomes: Outcomes) -> Figure:
         if measure != "length":
             _use_log_scale(axes, "x")
         axes.grid(axis="x", alpha=0.3)
-    panels[0].set_yticks(range(len(outcomes.configurations)), map(_plain, outcomes.configurations))
+    panels[0].set_yticks(range(len(outcomes.configurations)), map(_escape, outcomes.configurations))
     panels[0].invert_yaxis()
     figure.suptitle(f"IQM with 95 % interval over the {len(shared)} problems that all solved", fontsize="medium")
     return figure
 
 
-def cactus(outcomes: Outcomes, measure: str) -> Figure:
+def draw_cactus(outcomes: Outcomes, measure: str) -> Figure:
     """How many problems each configuration solves within a budget of time or nodes."""
-    figure, axes = _figure(6, 4)
+    figure, axes = _make_figure(6, 4)
     for number, name in enumerate(outcomes.configurations):
-        values = sorted(max(value, _LEAST) for value in values_of(outcomes.solved(name, outcomes.problems), measure))
+        values = sorted(
+            max(value, _LEAST) for value in values_of(outcomes.select_solved(name, outcomes.problems), measure)
+        )
         if values:
             axes.step(
-                [*values, values[-1]], range(len(values) + 1), where="pre", label=_plain(name), color=_colour(number)
+                [*values, values[-1]],
+                range(len(values) + 1),
+                where="pre",
+                label=_escape(name),
+                color=_colour(number),
             )
     _use_log_scale(axes, "x")
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel=COSTS[measure].label, ylabel="problems solved")
     axes.grid(alpha=0.3)
-    _legend(figure)
+    _add_legend(figure)
     return figure
 
 
-def scatter(outcomes: Outcomes, first: str, second: str) -> Figure:
+def draw_scatter(outcomes: Outcomes, first: str, second: str) -> Figure:
     """Expanded nodes of two configurations on each problem; what one did not decide lies on the border."""
     pairs = [
         (domain, outcomes.table[first].get(problem), outcomes.table[second].get(problem))
@@ -90,43 +97,46 @@ def scatter(outcomes: Outcomes, first: str, second: str) -> Figure:
     ]
     known = [outcome.expanded for _, *both in pairs for outcome in both if outcome and outcome.expanded]
     border = _BORDER * max(known, default=1.0)
-    figure, axes = _figure(7, 5)
+    figure, axes = _make_figure(7, 5)
     for number, domain in enumerate(outcomes.domains):
         points = [(_nodes(a, border), _nodes(b, border)) for name, a, b in pairs if name == domain and a and b]
-        axes.plot(*np.array(points).reshape(-1, 2).T, "o", alpha=0.6, label=_plain(domain), color=_colour(number))
+        axes.plot(*np.array(points).reshape(-1, 2).T, "o", alpha=0.6, label=_escape(domain), color=_colour(number))
     axes.plot([1, border], [1, border], color="grey", linewidth=1)
     for line in (axes.axhline, axes.axvline):
         line(border, color="grey", linewidth=1, linestyle=":")
     axes.set(xlim=(0.7, 1.5 * border), ylim=(0.7, 1.5 * border), aspect="equal")
     _use_log_scale(axes, "xy")
-    axes.set(xlabel=f"expanded nodes of {_plain(first)}", ylabel=f"expanded nodes of {_plain(second)}")
-    _legend(figure)
+    axes.set(xlabel=f"expanded nodes of {_escape(first)}", ylabel=f"expanded nodes of {_escape(second)}")
+    _add_legend(figure)
     return figure
 
 
-def ratios(outcomes: Outcomes, baseline: str) -> Figure:
+def draw_ratios(outcomes: Outcomes, baseline: str) -> Figure:
     """Nodes relative to a baseline against the baseline's plan length; lines join the medians."""
-    figure, axes = _figure(6, 4)
+    figure, axes = _make_figure(6, 4)
     for number, name in enumerate(outcomes.configurations):
         if name == baseline:
             continue
         by_length: dict[float, list[float]] = {}
-        for outcome in outcomes.solved(baseline, outcomes.problems):
-            for other in outcomes.solved(name, [outcome.problem]):
+        for outcome in outcomes.select_solved(baseline, outcomes.problems):
+            for other in outcomes.select_solved(name, [outcome.problem]):
                 if other.expanded and outcome.expanded and outcome.plan_length is not None:
                     by_length.setdefault(outcome.plan_length, []).append(other.expanded / outcome.expanded)
         points = [(length, ratio) for length, found in by_length.items() for ratio in found]
         axes.plot(*np.array(points).reshape(-1, 2).T, "o", alpha=0.3, color=_colour(number))
         lengths = sorted(by_length)
         axes.plot(
-            lengths, [np.median(by_length[length]) for length in lengths], label=_plain(name), color=_colour(number)
+            lengths,
+            [np.median(by_length[length]) for length in lengths],
+            label=_escape(name),
+            color=_colour(number),
         )
     axes.axhline(1, color="grey", linewidth=1)
     _use_log_scale(axes, "y")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set(xlabel=f"plan length of {_plain(baseline)}", ylabel=f"expanded nodes / those of {_plain(baseline)}")
+    axes.set(xlabel=f"plan length of {_escape(baseline)}", ylabel=f"expanded nodes / those of {_escape(baseline)}")
     axes.grid(alpha=0.3)
-    _legend(figure)
+    _add_legend(figure)
     return figure
 
 
@@ -137,7 +147,7 @@ def write_figure(figure: Figure, folder: Path, name: str) -> None:
     figure.savefig(folder / f"{name}.pdf", metadata={"CreationDate": None})
 
 
-def _figure(width: float, height: float) -> tuple[Figure, Axes]:
+def _make_figure(width: float, height: float) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots()
 
@@ -155,7 +165,7 @@ def _use_log_scale(axes: Axes, which: str) -> None:
         axis.set_minor_formatter(NullFormatter())
 
 
-def _plain(text: str) -> str:
+def _escape(text: str) -> str:
     """A text that has no formulas."""
     return text.replace("$", r"\$")
 
@@ -165,7 +175,7 @@ def _colour(number: int) -> tuple[float, float, float, float]:
     return mpl.colormaps["tab20"](2 * number % 20 + number // 10 % 2)
 
 
-def _legend(figure: Figure) -> None:
+def _add_legend(figure: Figure) -> None:
     if any(axes.get_legend_handles_labels()[1] for axes in figure.axes):
         figure.legend(fontsize="small", frameon=False, loc="outside right center")
 

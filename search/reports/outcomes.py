@@ -137,24 +137,24 @@ class Outcomes:
         """All problems."""
         return [problem for problems in self.domains.values() for problem in problems]
 
-    def found(self, configuration: str, problems: Iterable[str]) -> list[Outcome]:
+    def select(self, configuration: str, problems: Iterable[str]) -> list[Outcome]:
         """The outcomes of a configuration on some problems; published tables may lack some."""
         outcomes = self.table[configuration]
         return [outcomes[problem] for problem in problems if problem in outcomes]
 
-    def solved(self, configuration: str, problems: Iterable[str]) -> list[Outcome]:
+    def select_solved(self, configuration: str, problems: Iterable[str]) -> list[Outcome]:
         """Those of them that are plans."""
-        return [outcome for outcome in self.found(configuration, problems) if outcome.is_solved]
+        return [outcome for outcome in self.select(configuration, problems) if outcome.is_solved]
 
-    def answered(self, configuration: str, problems: Iterable[str]) -> list[Outcome]:
+    def select_answered(self, configuration: str, problems: Iterable[str]) -> list[Outcome]:
         """Those of them that settle the problem: a plan, or a proof that there is none."""
-        return [outcome for outcome in self.found(configuration, problems) if outcome.status.is_decided]
+        return [outcome for outcome in self.select(configuration, problems) if outcome.status.is_decided]
 
-    def common(self, problems: Iterable[str]) -> list[str]:
+    def find_common(self, problems: Iterable[str]) -> list[str]:
         """The problems that every configuration solved."""
-        return [problem for problem in problems if all(self.solved(name, [problem]) for name in self.table)]
+        return [problem for problem in problems if all(self.select_solved(name, [problem]) for name in self.table)]
 
-    def of(self, configurations: Sequence[str]) -> Outcomes:
+    def restrict(self, configurations: Sequence[str]) -> Outcomes:
         """The outcomes of these configurations only."""
         kept = tuple(entry for entry in self.left_out if entry.configuration in configurations)
         return Outcomes({name: self.table[name] for name in configurations}, kept)
@@ -188,7 +188,7 @@ def read_outcomes(runs: Sequence[str | Path], others: Iterable[Outcome] = ()) ->
                 left_out.append(entry)
             if not entry.has_outcome:
                 continue
-            outcome = _outcome(row, file)
+            outcome = _read_outcome(row, file)
             known = table.setdefault(outcome.configuration, {})
             if outcome.problem in known:
                 raise EpigymError(f"{outcome.configuration} on {outcome.problem} is in two runs; report them apart")
@@ -202,21 +202,21 @@ def read_outcomes(runs: Sequence[str | Path], others: Iterable[Outcome] = ()) ->
     return Outcomes(table, left_out)
 
 
-def _outcome(row: Mapping[str, str], file: Path) -> Outcome:
+def _read_outcome(row: Mapping[str, str], file: Path) -> Outcome:
     try:
         return Outcome(
             domain=row["domain"],
             problem=row["problem"],
             configuration=row["configuration"],
             status=SearchStatus(row["status"]),
-            plan_length=number_of(row["plan_length"]),
-            expanded=number_of(row["expanded"]),
-            search_ms=number_of(row["search_seconds"], 1e3),
-            total_ms=number_of(row["total_seconds"], 1e3),
-            peak_mib=number_of(row["peak_bytes"], 1 / 2**20),
-            actions=number_of(row["actions"]),
-            fluents=number_of(row["fluents"]),
-            initial_worlds=number_of(row["initial_worlds"]),
+            plan_length=parse_number(row["plan_length"]),
+            expanded=parse_number(row["expanded"]),
+            search_ms=parse_number(row["search_seconds"], 1e3),
+            total_ms=parse_number(row["total_seconds"], 1e3),
+            peak_mib=parse_number(row["peak_bytes"], 1 / 2**20),
+            actions=parse_number(row["actions"]),
+            fluents=parse_number(row["fluents"]),
+            initial_worlds=parse_number(row["initial_worlds"]),
             consistent_beliefs=row["consistent_beliefs"] == "true",
             file=file.parent / row["file"] if row.get("file") else None,
         )
@@ -225,6 +225,6 @@ def _outcome(row: Mapping[str, str], file: Path) -> Outcome:
         raise EpigymError(f"{place}: {error}: start the evaluation again, which makes the table again") from None
 
 
-def number_of(text: str, unit: float = 1.0) -> float | None:
+def parse_number(text: str, unit: float = 1.0) -> float | None:
     """The number in a cell of a table, times a unit; None for an empty cell."""
     return float(text) * unit if text else None

@@ -11,14 +11,16 @@ from typing import Any
 
 from epigym.io.tables import ALL, Table
 from search.reports.outcomes import COSTS, MEASURES, Outcome, Outcomes
-from search.reports.paired import compare, paired
-from search.reports.tables import list_left_out, overview, show_number
+from search.reports.paired import compare, compare_pairs
+from search.reports.tables import list_left_out, make_overview, show_number
 
 _TEMPLATE = Path(__file__).with_suffix(".html")
 _NOT_ANSWERED = -1  # in place of a value of the drawings
 
 
-def page(outcomes: Outcomes, pairs: Sequence[tuple[str, str]], folder: Path, measures: Sequence[str] = MEASURES) -> str:
+def render_page(
+    outcomes: Outcomes, pairs: Sequence[tuple[str, str]], folder: Path, measures: Sequence[str] = MEASURES
+) -> str:
     """The text of the page.
 
     Args:
@@ -37,34 +39,34 @@ def page(outcomes: Outcomes, pairs: Sequence[tuple[str, str]], folder: Path, mea
         .render(
             measures=measures,
             left_out=list_left_out(outcomes),
-            overview=overview(outcomes, measures),
-            domains=_domains(outcomes),
-            paired=paired(outcomes, pairs, measures),
-            searches=_searches(outcomes, folder, costs),
-            data=_data(outcomes, pairs, costs),
+            overview=make_overview(outcomes, measures),
+            domains=_tabulate_domains(outcomes),
+            paired=compare_pairs(outcomes, pairs, measures),
+            searches=_tabulate_searches(outcomes, folder, costs),
+            data=_collect_data(outcomes, pairs, costs),
         )
     )
 
 
-def _domains(outcomes: Outcomes) -> Table:
+def _tabulate_domains(outcomes: Outcomes) -> Table:
     """How many of its problems with an outcome each configuration answered, by domain."""
     rows: list[list[Any]] = []
     for domain, problems in [*outcomes.domains.items(), (ALL, outcomes.problems)]:
         rows.append([domain])
         for name in outcomes.configurations:
-            answered, known = (len(of(name, problems)) for of in (outcomes.answered, outcomes.found))
+            answered, known = (len(of(name, problems)) for of in (outcomes.select_answered, outcomes.select))
             share = {"value": answered / known, "is_share": True} if known else {}
             rows[-1].append({"text": f"{answered}/{known}" if known else "–", **share})
     return Table("Problems answered, of those with an outcome.", ["domain", *outcomes.configurations], rows)
 
 
-def _searches(outcomes: Outcomes, folder: Path, costs: Sequence[str]) -> Table:
+def _tabulate_searches(outcomes: Outcomes, folder: Path, costs: Sequence[str]) -> Table:
     """Every search, with a link to its file."""
     rows = [
         [
             outcome.problem,
             outcome.configuration,
-            {"text": outcome.status.replace("_", " ") + outcome.restriction, "link": _link(outcome, folder)},
+            {"text": outcome.status.replace("_", " ") + outcome.restriction, "link": _find_link(outcome, folder)},
             *(show_number(COSTS[name].of(outcome)) for name in costs),
         ]
         for problem in outcomes.problems
@@ -77,14 +79,14 @@ def _searches(outcomes: Outcomes, folder: Path, costs: Sequence[str]) -> Table:
     )
 
 
-def _link(outcome: Outcome, folder: Path) -> str:
+def _find_link(outcome: Outcome, folder: Path) -> str:
     """The address of what is kept of a search, as seen from a folder; empty when it is not there."""
     if outcome.file is None or not outcome.file.is_file():
         return ""
     return urllib.parse.quote(Path(os.path.relpath(outcome.file, folder)).as_posix())
 
 
-def _data(outcomes: Outcomes, pairs: Sequence[tuple[str, str]], costs: Sequence[str]) -> dict[str, Any]:
+def _collect_data(outcomes: Outcomes, pairs: Sequence[tuple[str, str]], costs: Sequence[str]) -> dict[str, Any]:
     """Data of the drawings: values by measure, configuration and problem, and sentences by the numbers of two of them.
 
     A value is None where there is no outcome or it is not known, and `_NOT_ANSWERED` where the search ended without an
@@ -102,16 +104,17 @@ def _data(outcomes: Outcomes, pairs: Sequence[tuple[str, str]], costs: Sequence[
         ],
         "values": {
             COSTS[cost].label: [
-                [_value(outcomes.table[name].get(problem), cost) for problem in outcomes.problems] for name in names
+                [_find_value(outcomes.table[name].get(problem), cost) for problem in outcomes.problems]
+                for name in names
             ]
             for cost in costs
         },
-        "sentences": {key: found.sentences() for key, found in compared.items() if found is not None},
+        "sentences": {key: found.write_sentences() for key, found in compared.items() if found is not None},
         "chosen": [names.index(name) for name in (pairs[0] if pairs else (names[0], names[-1]))],
     }
 
 
-def _value(outcome: Outcome | None, cost: str) -> float | None:
+def _find_value(outcome: Outcome | None, cost: str) -> float | None:
     if outcome is None:
         return None
     return COSTS[cost].of(outcome) if outcome.status.is_decided else _NOT_ANSWERED

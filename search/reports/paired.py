@@ -66,7 +66,7 @@ class Comparison:
         """The share of the problems that the first one answered, less that of the second one."""
         return (self.only_first - self.only_second) / self.problems
 
-    def sentences(self) -> list[str]:
+    def write_sentences(self) -> list[str]:
         """What was found, for people, with what it means."""
         first, second = self.first, self.second
         low, high = map(_points, self.interval)
@@ -96,10 +96,10 @@ def compare(outcomes: Outcomes, first: str, second: str) -> Comparison | None:
         return None
     from scipy import stats
 
-    answered = [{outcome.problem for outcome in outcomes.answered(name, problems)} for name in (first, second)]
+    answered = [{outcome.problem for outcome in outcomes.select_answered(name, problems)} for name in (first, second)]
     ours, theirs = (len(one - other) for one, other in (answered, reversed(answered)))
     differences = [float(problem in answered[0]) - float(problem in answered[1]) for problem in problems]
-    ratios = _log_ratios(outcomes, first, second)
+    ratios = _compute_log_ratios(outcomes, first, second)
     unequal = [ratio for ratio in ratios if ratio]
     return Comparison(
         first=first,
@@ -117,7 +117,7 @@ def compare(outcomes: Outcomes, first: str, second: str) -> Comparison | None:
     )
 
 
-def paired(outcomes: Outcomes, pairs: Iterable[tuple[str, str]], measures: Sequence[str] = MEASURES) -> Table:
+def compare_pairs(outcomes: Outcomes, pairs: Iterable[tuple[str, str]], measures: Sequence[str] = MEASURES) -> Table:
     """One line for each pair of configurations that have a problem in common."""
     compared = [found for first, second in pairs if (found := compare(outcomes, first, second)) is not None]
     chosen = [name for name in measures if name in _COLUMNS]
@@ -126,12 +126,12 @@ def paired(outcomes: Outcomes, pairs: Iterable[tuple[str, str]], measures: Seque
         caption="Two configurations on the same problems.",
         texts=2,
         titles=["first", "second", *titles],
-        rows=[[one.first, one.second, *map(_cells(one).get, titles)] for one in compared],
+        rows=[[one.first, one.second, *map(_make_cells(one).get, titles)] for one in compared],
         note=" ".join([*(_NOTES[name] for name in chosen), _P_NOTE]) if chosen else "",
     )
 
 
-def _cells(one: Comparison) -> dict[str, object]:
+def _make_cells(one: Comparison) -> dict[str, object]:
     """The cells of a line by the titles of their columns."""
     shares = {"": one.difference, "low": one.interval[0], "high": one.interval[1]}
     difference, low, high = map(_points, shares.values())
@@ -150,13 +150,13 @@ def _cells(one: Comparison) -> dict[str, object]:
     }
 
 
-def _log_ratios(outcomes: Outcomes, first: str, second: str) -> list[float]:
+def _compute_log_ratios(outcomes: Outcomes, first: str, second: str) -> list[float]:
     """The logarithm of the first one's nodes by the second one's on each problem that both solved; 0 counts as 1.
 
     They are rounded, so that equal ratios have equal ranks.
     """
-    others = {outcome.problem: outcome.expanded for outcome in outcomes.solved(second, outcomes.problems)}
-    pairs = [(one.expanded, others.get(one.problem)) for one in outcomes.solved(first, outcomes.problems)]
+    others = {outcome.problem: outcome.expanded for outcome in outcomes.select_solved(second, outcomes.problems)}
+    pairs = [(one.expanded, others.get(one.problem)) for one in outcomes.select_solved(first, outcomes.problems)]
     return [
         round(math.log(max(mine, 1) / max(other, 1)), 12)
         for mine, other in pairs

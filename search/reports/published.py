@@ -9,7 +9,7 @@ from epigym.errors import EpigymError, UsageError
 from epigym.io.files import read_rows
 from epigym.names import unknown
 from search.agents.result import SearchStatus
-from search.reports.outcomes import Outcome, number_of
+from search.reports.outcomes import Outcome, parse_number
 
 PUBLISHED = "published "
 """How the names of published configurations begin."""
@@ -20,7 +20,7 @@ _FILE = Path(__file__).parent / "published.csv"
 Row = Mapping[str, str]
 
 
-def published(names: Sequence[str]) -> list[Outcome]:
+def read_published(names: Sequence[str]) -> list[Outcome]:
     """The published outcomes of some experiments.
 
     Args:
@@ -31,10 +31,12 @@ def published(names: Sequence[str]) -> list[Outcome]:
     Raises:
         EpigymError: when there is no such experiment, or the table has another layout.
     """
-    return [outcome for name in names for outcome in (_of_table(name) if name.endswith(".csv") else _of_paper(name))]
+    return [
+        outcome for name in names for outcome in (_read_table(name) if name.endswith(".csv") else _read_paper(name))
+    ]
 
 
-def _of_paper(setup: str) -> list[Outcome]:
+def _read_paper(setup: str) -> list[Outcome]:
     rows = read_rows(_FILE, ())
     known = dict.fromkeys(row["setup"] for row in rows)
     if setup not in known:
@@ -45,17 +47,17 @@ def _of_paper(setup: str) -> list[Outcome]:
             problem=row["problem"],
             configuration=PUBLISHED + row["configuration"],
             status=SearchStatus(row["status"]),
-            plan_length=number_of(row["plan_length"]),
-            expanded=number_of(row["expanded"]),
-            search_ms=number_of(row["search_ms"]),
-            total_ms=number_of(row["total_ms"]),
+            plan_length=parse_number(row["plan_length"]),
+            expanded=parse_number(row["expanded"]),
+            search_ms=parse_number(row["search_ms"]),
+            total_ms=parse_number(row["total_ms"]),
         )
         for row in rows
         if row["setup"] == setup
     ]
 
 
-def _of_table(name: str) -> list[Outcome]:
+def _read_table(name: str) -> list[Outcome]:
     rows = read_rows(name, ())
     for read, columns in _LAYOUTS:
         if rows and columns <= rows[0].keys():
@@ -64,7 +66,7 @@ def _of_table(name: str) -> list[Outcome]:
     raise EpigymError(f"{name}: a table of another layout; expected the columns {expected}")
 
 
-def _toolkit(row: Row) -> Outcome:
+def _read_toolkit(row: Row) -> Outcome:
     """A row of the toolkit's breadth-first searches; only plans that these found count."""
     is_found = row["bfs_60s"] == "found"
     unsolved = SearchStatus.TIME_LIMIT if row["bfs_60s"] == "timeout" else SearchStatus.UNSOLVABLE
@@ -73,12 +75,12 @@ def _toolkit(row: Row) -> Outcome:
         problem=f"{row['domain']}/{row['problem']}",
         configuration=PUBLISHED + "toolkit",
         status=SearchStatus.SOLVED if is_found else unsolved,
-        plan_length=number_of(row["plan_length"]) if is_found else None,
-        total_ms=number_of(row["bfs_wall_seconds"], 1e3),
+        plan_length=parse_number(row["plan_length"]) if is_found else None,
+        total_ms=parse_number(row["bfs_wall_seconds"], 1e3),
     )
 
 
-def _competitor(row: Row) -> Outcome:
+def _read_competitor(row: Row) -> Outcome:
     """A row of a planner in the competition; its time is CPU time."""
     path = PurePosixPath(row["problem"].removeprefix("benchmarks/"))  # tier/domain/problems/instance.epddl
     domain = path.parent.parent.as_posix()
@@ -89,22 +91,22 @@ def _competitor(row: Row) -> Outcome:
         configuration=PUBLISHED + row["team"],
         status=_COMPETITION_STATUS.get(row["status"], SearchStatus.ERROR),
         plan_length=len(list(filter(str.strip, row["solution"].split(";")))) if is_solved else None,
-        total_ms=number_of(row["cpu_time_s"], 1e3),
-        peak_mib=number_of(row["max_mem_kb"], 1 / 2**10),
+        total_ms=parse_number(row["cpu_time_s"], 1e3),
+        peak_mib=parse_number(row["max_mem_kb"], 1 / 2**10),
     )
 
 
-def _rung(row: Row) -> Outcome:
+def _read_instance(row: Row) -> Outcome:
     """A row of the scaling suite."""
     return Outcome(
         domain=row["domain"],
         problem=f"{row['domain']}/{row['instance']}",
         configuration=PUBLISHED + "bfs",
         status=SearchStatus(row["status"]),
-        plan_length=number_of(row["plan_length"]),
-        expanded=number_of(row["expanded"]),
-        search_ms=number_of(row["seconds"], 1e3),
-        peak_mib=number_of(row["memory_mib"]),
+        plan_length=parse_number(row["plan_length"]),
+        expanded=parse_number(row["expanded"]),
+        search_ms=parse_number(row["seconds"], 1e3),
+        peak_mib=parse_number(row["memory_mib"]),
     )
 
 
@@ -116,7 +118,7 @@ _COMPETITION_STATUS = {
 }
 # How to read a row, and the columns that it needs.
 _LAYOUTS: tuple[tuple[Callable[[Row], Outcome], set[str]], ...] = (
-    (_toolkit, {"domain", "problem", "bfs_60s", "plan_length", "bfs_wall_seconds"}),
-    (_competitor, {"team", "problem", "status", "solution", "cpu_time_s", "max_mem_kb"}),
-    (_rung, {"domain", "instance", "status", "plan_length", "expanded", "seconds", "memory_mib"}),
+    (_read_toolkit, {"domain", "problem", "bfs_60s", "plan_length", "bfs_wall_seconds"}),
+    (_read_competitor, {"team", "problem", "status", "solution", "cpu_time_s", "max_mem_kb"}),
+    (_read_instance, {"domain", "instance", "status", "plan_length", "expanded", "seconds", "memory_mib"}),
 )

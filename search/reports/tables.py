@@ -28,7 +28,7 @@ _ENDINGS = {
 }
 
 
-def summary(outcomes: Outcomes, measures: Sequence[str] = MEASURES, *, common: bool) -> Table:
+def make_summary(outcomes: Outcomes, measures: Sequence[str] = MEASURES, *, common: bool) -> Table:
     """Coverage of the problems with an outcome, and other measures as IQM ± IQR, by domain.
 
     Args:
@@ -39,10 +39,10 @@ def summary(outcomes: Outcomes, measures: Sequence[str] = MEASURES, *, common: b
     rows: list[list[object]] = []
     for domain, problems in [*outcomes.domains.items(), (ALL, outcomes.problems)]:
         rows.append([domain])
-        shared = outcomes.common(problems)
+        shared = outcomes.find_common(problems)
         for configuration in outcomes.configurations:
-            solved, found = (of(configuration, problems) for of in (outcomes.solved, outcomes.found))
-            chosen = outcomes.solved(configuration, shared) if common else solved
+            solved, found = (of(configuration, problems) for of in (outcomes.select_solved, outcomes.select))
+            chosen = outcomes.select_solved(configuration, shared) if common else solved
             rows[-1] += [
                 _coverage(solved, found) if name == COVERAGE else _aggregate(chosen, name) for name in measures
             ]
@@ -55,13 +55,13 @@ def summary(outcomes: Outcomes, measures: Sequence[str] = MEASURES, *, common: b
     )
 
 
-def totals(outcomes: Outcomes, measures: Sequence[str] = MEASURES) -> Table:
+def make_totals(outcomes: Outcomes, measures: Sequence[str] = MEASURES) -> Table:
     """One line for each configuration: coverage, and other measures on the common problems, with 95 % intervals."""
-    shared = outcomes.common(outcomes.problems)
+    shared = outcomes.find_common(outcomes.problems)
     rows: list[list[object]] = []
     for configuration in outcomes.configurations:
-        solved, found = (of(configuration, outcomes.problems) for of in (outcomes.solved, outcomes.found))
-        chosen = outcomes.solved(configuration, shared)
+        solved, found = (of(configuration, outcomes.problems) for of in (outcomes.select_solved, outcomes.select))
+        chosen = outcomes.select_solved(configuration, shared)
         rows.append([configuration])
         for name in measures:
             if name == COVERAGE:
@@ -77,13 +77,13 @@ def totals(outcomes: Outcomes, measures: Sequence[str] = MEASURES) -> Table:
     )
 
 
-def overview(outcomes: Outcomes, measures: Sequence[str]) -> Table:
+def make_overview(outcomes: Outcomes, measures: Sequence[str]) -> Table:
     """One short line for each configuration with the first three measures, for a terminal of 80 columns."""
-    shared = outcomes.common(outcomes.problems)
+    shared = outcomes.find_common(outcomes.problems)
     chosen = measures[:_OVERVIEW]
     rows: list[list[object]] = []
     for configuration in outcomes.configurations:
-        answered, found = (of(configuration, outcomes.problems) for of in (outcomes.answered, outcomes.found))
+        answered, found = (of(configuration, outcomes.problems) for of in (outcomes.select_answered, outcomes.select))
         unsolvable = len([outcome for outcome in answered if not outcome.is_solved])
         rows.append([configuration])
         for name in chosen:
@@ -91,7 +91,7 @@ def overview(outcomes: Outcomes, measures: Sequence[str]) -> Table:
                 share = Numbers(f"{len(answered)}/{len(found)}", {"": len(answered), "of": len(found)})
                 rows[-1] += [share, unsolvable, _coverage_interval(answered, found)]
             else:
-                values = values_of(outcomes.solved(configuration, shared), name)
+                values = values_of(outcomes.select_solved(configuration, shared), name)
                 rows[-1].append(show_number(iqm(values).mean if values else None))
     return Table(
         caption="Problems answered, some of them as proved unsolvable; IQM over the "
@@ -102,7 +102,7 @@ def overview(outcomes: Outcomes, measures: Sequence[str]) -> Table:
     )
 
 
-def instances(outcomes: Outcomes, measures: Sequence[str] = MEASURES) -> Table:
+def make_instances(outcomes: Outcomes, measures: Sequence[str] = MEASURES) -> Table:
     """Every problem: its ground size, and for each configuration how its search ended and what it took."""
     rows: list[list[object]] = []
     for problem in outcomes.problems:

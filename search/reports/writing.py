@@ -13,10 +13,10 @@ from epigym.io.tables import Table
 from epigym.names import unknown
 from search.reports import figures
 from search.reports.outcomes import MEASURES, Outcomes
-from search.reports.page import page
-from search.reports.paired import paired
+from search.reports.page import render_page
+from search.reports.paired import compare_pairs
 from search.reports.published import PUBLISHED
-from search.reports.tables import instances, list_left_out, summary, totals
+from search.reports.tables import list_left_out, make_instances, make_summary, make_totals
 
 logger = logging.getLogger("search.report")
 
@@ -41,41 +41,41 @@ def write_report(
     Raises:
         UsageError: when there are no outcomes of a configuration.
     """
-    [baseline] = checked([baseline or outcomes.configurations[0]], outcomes)
+    [baseline] = check_configurations([baseline or outcomes.configurations[0]], outcomes)
     ours = [name for name in outcomes.configurations if not name.startswith(PUBLISHED)]
-    chosen = [_pair(pair, outcomes) for pair in pairs] or [(baseline, name) for name in ours if name != baseline]
+    chosen = [_check_pair(pair, outcomes) for pair in pairs] or [(baseline, name) for name in ours if name != baseline]
     missing = list_left_out(outcomes)
     missing.write(folder / "left_out", "csv", "latex", "markdown")
     tables: dict[str, Callable[[Sequence[str]], Table]] = {
-        "totals": partial(totals, outcomes),
-        "summary_all": partial(summary, outcomes, common=False),
-        "summary_common": partial(summary, outcomes, common=True),
-        "paired": partial(paired, outcomes, chosen),
-        "instances": partial(instances, outcomes),
+        "totals": partial(make_totals, outcomes),
+        "summary_all": partial(make_summary, outcomes, common=False),
+        "summary_common": partial(make_summary, outcomes, common=True),
+        "paired": partial(compare_pairs, outcomes, chosen),
+        "instances": partial(make_instances, outcomes),
     }
     for name, table in tables.items():
         table(MEASURES).write(folder / name, "csv")
         table(measures).write(folder / name, "latex", "markdown")
     drawn = {
-        "coverage": figures.coverage(outcomes),
-        "aggregates": figures.aggregates(outcomes),
-        "cactus_time": figures.cactus(outcomes, "time"),
-        "cactus_nodes": figures.cactus(outcomes, "expanded"),
-        "ratios": figures.ratios(outcomes, baseline),
+        "coverage": figures.draw_coverage(outcomes),
+        "aggregates": figures.draw_aggregates(outcomes),
+        "cactus_time": figures.draw_cactus(outcomes, "time"),
+        "cactus_nodes": figures.draw_cactus(outcomes, "expanded"),
+        "ratios": figures.draw_ratios(outcomes, baseline),
     }
     for first, second in dict.fromkeys(chosen):
         name = slug(f"scatter_{first}_{second}")
         while name in drawn:
             name += "_"
-        drawn[name] = figures.scatter(outcomes, first, second)
+        drawn[name] = figures.draw_scatter(outcomes, first, second)
     for name, figure in drawn.items():
         figures.write_figure(figure, folder, name)
-    write_text(folder / "report.html", page(outcomes, chosen, folder, measures))
+    write_text(folder / "report.html", render_page(outcomes, chosen, folder, measures))
     if missing.rows:
         logger.warning("%s See %s", missing.caption, folder / "left_out.md")
 
 
-def checked(configurations: Iterable[str], outcomes: Outcomes) -> list[str]:
+def check_configurations(configurations: Iterable[str], outcomes: Outcomes) -> list[str]:
     """The same labels.
 
     Raises:
@@ -100,10 +100,10 @@ def check_measures(measures: Iterable[str]) -> list[str]:
     return chosen
 
 
-def _pair(names: Sequence[str], outcomes: Outcomes) -> tuple[str, str]:
+def _check_pair(names: Sequence[str], outcomes: Outcomes) -> tuple[str, str]:
     if len(names) != 2:
         raise UsageError(
             f"pairs: [{','.join(names)}] is no pair: name two configurations, such as [bfs,hfs/goal_count]"
         )
-    first, second = checked(names, outcomes)
+    first, second = check_configurations(names, outcomes)
     return first, second

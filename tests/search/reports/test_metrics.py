@@ -8,7 +8,7 @@ import pytest
 from domains.suites import find_suite
 from search.reports.metrics import bootstrap, interquartile_mean, iqm
 from search.reports.outcomes import Outcomes
-from search.reports.published import published
+from search.reports.published import read_published
 from tests.helpers.benchmark_files import table
 
 # Table 3 of the paper: nodes, total milliseconds and plan length, each as mean ± range, on the problems that
@@ -32,17 +32,17 @@ TABLE_3 = {
 
 def test_the_papers_table_comes_out_of_its_figures() -> None:
     found: dict[str, dict[str, object]] = {}
-    for outcome in published(["standard"]):
+    for outcome in read_published(["standard"]):
         if outcome.problem in find_suite("standard").test:
             found.setdefault(outcome.configuration, {})[outcome.problem] = outcome
     paper = Outcomes(found)
     cells = {}
     for domain, name in TABLE_3:
-        solved = paper.solved(f"published {name}", paper.common(paper.domains.get(domain, paper.problems)))
+        solved = paper.select_solved(f"published {name}", paper.find_common(paper.domains.get(domain, paper.problems)))
         spreads = [iqm([getattr(one, metric) for one in solved]) for metric in ("expanded", "total_ms", "plan_length")]
         cells[domain, name] = ", ".join(f"{spread.mean:.0f} ± {spread.range:.0f}" for spread in spreads)
     assert cells == TABLE_3
-    coverage = {name: len(paper.solved(f"published {name}", paper.problems)) for name in ("GNN", "BFS")}
+    coverage = {name: len(paper.select_solved(f"published {name}", paper.problems)) for name in ("GNN", "BFS")}
     assert (coverage, len(paper.problems)) == ({"GNN": 59, "BFS": 61}, 66)
 
 
@@ -58,7 +58,7 @@ def test_the_published_figures_are_those_of_the_benchmarks() -> None:
             outcome.is_solved,
             *("" if n is None else f"{n:.0f}" for n in (outcome.plan_length, outcome.expanded, outcome.total_ms)),
         )
-        for outcome in published(["standard", "transfer", "planning_graph"])
+        for outcome in read_published(["standard", "transfer", "planning_graph"])
     )
     assert ours == theirs
 

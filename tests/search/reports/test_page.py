@@ -10,7 +10,7 @@ import pytest
 
 from search.agents.result import SearchStatus
 from search.reports.outcomes import LeftOut, Outcome, Outcomes
-from search.reports.page import page
+from search.reports.page import render_page
 from tests.helpers.html import Page
 
 ODD = '<b>&"odd"</script>{{ data }}'
@@ -27,7 +27,7 @@ class Reader(Page):
         self.tables: list[list[list[str]]] = []
         self.sorted_by: list[list[list[str | None]]] = []
         self.texts: list[str] = []
-        self.source = page(found, [(found.configurations[0], found.configurations[-1])], folder, MEASURES)
+        self.source = render_page(found, [(found.configurations[0], found.configurations[-1])], folder, MEASURES)
         super().__init__(self.source)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
@@ -145,6 +145,6 @@ def test_what_is_left_out_is_said(entries: tuple[LeftOut, ...]) -> None:
 
 
 def test_a_single_configuration_is_a_report_too() -> None:
-    text = page(Outcomes({"bfs": outcomes().table["bfs"]}), [], Path())
+    text = render_page(Outcomes({"bfs": outcomes().table["bfs"]}), [], Path())
     assert text.count("<table") == 3
     assert Page(text).content["chosen"] == [0, 0]

@@ -8,7 +8,7 @@ import pytest
 
 from search.agents.result import SearchStatus
 from search.reports.outcomes import Outcome, Outcomes
-from search.reports.paired import Comparison, compare, paired
+from search.reports.paired import Comparison, compare, compare_pairs
 
 
 def outcomes(first: str, second: str, nodes: list[tuple[float, float]] = []) -> Outcomes:  # noqa: B006
@@ -94,14 +94,14 @@ def test_nodes_are_compared_where_both_solved() -> None:
 
 def test_the_table_and_the_sentences_say_it() -> None:
     described = "S" * 9 + "TTT", "T" * 9 + "TTT", [(2, 1), (8, 2), (8, 1), (16, 1), (32, 1)]
-    table = paired(outcomes(*described), [("a", "b"), ("b", "a")])
+    table = compare_pairs(outcomes(*described), [("a", "b"), ("b", "a")])
     assert len(table.titles) == len(table.rows[0])
     row = table.cells[0]
     assert row[:7] == ["a", "b", "17", "5", "9", "0", "0.0039"]
     assert row[7].startswith("+52.9 [+")
     assert row[8:] == ["5", "8", "0.062"]
     assert table.cells[1][7].startswith("-52.9 [-")
-    first, second, third, fourth = compared(*described).sentences()
+    first, second, third, fourth = compared(*described).write_sentences()
     assert first == "a answered 14 of 17 problems and b 5; 9 only a, 0 only b."
     assert "with probability 0.0039 (exact McNemar test" in second
     assert "differs from that of b by +52.9 percentage points" in third
@@ -110,5 +110,5 @@ def test_the_table_and_the_sentences_say_it() -> None:
         "with probability 0.062 (Wilcoxon signed-rank test on their logarithms; problems where they differ: 5)"
         in fourth
     )
-    assert paired(outcomes("S–", "–S"), [("a", "b")]).rows == []
-    assert paired(outcomes("S" * 20, "T" * 20), [("a", "b")]).cells[0][6] == "< 0.001"
+    assert compare_pairs(outcomes("S–", "–S"), [("a", "b")]).rows == []
+    assert compare_pairs(outcomes("S" * 20, "T" * 20), [("a", "b")]).cells[0][6] == "< 0.001"

@@ -23,9 +23,17 @@ from search.evaluation.record import COLUMNS
 from search.evaluation.suites import problems_of
 from search.reports import figures
 from search.reports.outcomes import LeftOut, Outcome, Outcomes, read_outcomes
-from search.reports.paired import paired
-from search.reports.published import published
-from search.reports.tables import BOOTSTRAP_NOTE, format_number, instances, list_left_out, overview, summary, totals
+from search.reports.paired import compare_pairs
+from search.reports.published import read_published
+from search.reports.tables import (
+    BOOTSTRAP_NOTE,
+    format_number,
+    list_left_out,
+    make_instances,
+    make_overview,
+    make_summary,
+    make_totals,
+)
 from search.reports.writing import check_measures, write_report
 from tests.helpers.commands import compose
 
@@ -53,7 +61,7 @@ def outcomes(second: str = "hfs/gnn") -> Outcomes:
 
 def test_summary_over_what_each_solved_and_over_what_all_solved() -> None:
     measures = ["coverage", "expanded", "time", "length"]
-    table = summary(outcomes(), measures, common=False)
+    table = make_summary(outcomes(), measures, common=False)
     assert table.headings[:5] == ["", "bfs coverage", "bfs expanded", "bfs time [ms]", "bfs length"]
     assert table.cells == [
         ["x", "3/3 (100.00%)", "20 ± 10", "40 ± 20", "4 ± 0", "3/3 (100.00%)", "5 ± 1", "10 ± 2", "4 ± 0"],
@@ -61,7 +69,7 @@ def test_summary_over_what_each_solved_and_over_what_all_solved() -> None:
         # Of 10, 20, 30 and 1000 the quartiles are 17.5 and 272.5; of 3, 5, 5 and 50 they are 4.5 and 16.25.
         ["All", "4/5 (80.00%)", "25 ± 255", "50 ± 510", "4 ± 0", "4/5 (80.00%)", "5 ± 12", "10 ± 24", "4 ± 0"],
     ]
-    common = summary(outcomes(), measures, common=True).cells
+    common = make_summary(outcomes(), measures, common=True).cells
     assert common[1] == ["y", "1/2 (50.00%)", "–", "–", "–", "1/2 (50.00%)", "–", "–", "–"]
     assert common[2][2] == "20 ± 10"
 
@@ -70,12 +78,12 @@ def test_coverage_counts_only_problems_with_an_outcome() -> None:
     found = outcomes()
     for problem in ("x/1", "y/1", "y/2"):
         found.table["hfs/gnn"].pop(problem)
-    assert [row[2] for row in summary(found, ["coverage"], common=False).cells] == [
+    assert [row[2] for row in make_summary(found, ["coverage"], common=False).cells] == [
         "2/2 (100.00%)",
         "–",
         "2/2 (100.00%)",
     ]
-    bfs, other = totals(found).cells
+    bfs, other = make_totals(found).cells
     assert bfs[:3] == ["bfs", "4/5 (80.00%)", "40 to 100 %"]
     assert bfs[3].startswith("25 ± 5 [20 to 30]")
     assert other[1] == "2/2 (100.00%)"
@@ -89,7 +97,7 @@ def test_instances_say_how_large_they_are_and_how_each_search_ended() -> None:
     )
     found.table["bfs"]["x/3"] = Outcome("x", "x/3", "bfs", UNSOLVABLE)
     found.table["hfs/gnn"]["x/3"] = Outcome("x", "x/3", "hfs/gnn", UNSOLVABLE, consistent_beliefs=True)
-    table = instances(found, ["coverage", "expanded", "time", "length"])
+    table = make_instances(found, ["coverage", "expanded", "time", "length"])
     assert table.headings[:5] == ["problem", "actions", "fluents", "worlds", "bfs outcome"]
     rows = {row[0]: row[1:] for row in table.cells}
     assert rows["x/1"] == ["–", "–", "–", "solved", "10", "20", "4", "–", "–", "–", "–"]
@@ -102,7 +110,7 @@ def test_what_is_proved_unsolvable_counts_as_answered() -> None:
     found = outcomes()
     found.table["bfs"]["y/2"] = Outcome("y", "y/2", "bfs", UNSOLVABLE)
     found.table["hfs/gnn"].pop("x/3")
-    assert overview(found, ["coverage", "expanded", "time", "length"]).cells == [
+    assert make_overview(found, ["coverage", "expanded", "time", "length"]).cells == [
         ["bfs", "5/5", "1", "100 to 100 %", "15", "30"],  # the means of 10 and 20 nodes, and of twice as many ms
         ["hfs/gnn", "3/4", "0", "25 to 100 %", "5", "10"],
     ]
@@ -112,7 +120,7 @@ def test_what_is_on_the_screen_fits_into_80_columns() -> None:
     labels = [f"hfs_preferred/learned_with_some_long_name_{number}" for number in (1, 2)]
     found = Outcomes({name: {f"x/{n}": outcome(name, f"x/{n}", 10**6 + n) for n in range(1000)} for name in labels})
     console = Console(file=StringIO(), width=80)
-    console.print(overview(found, ["coverage", "expanded", "time"]))
+    console.print(make_overview(found, ["coverage", "expanded", "time"]))
     lines = console.file.getvalue().splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[-8:-2] == [
@@ -125,10 +133,10 @@ def test_what_is_on_the_screen_fits_into_80_columns() -> None:
 def test_csv_cells_are_numbers() -> None:
     found = outcomes()
     tables = {
-        "totals": totals(found),
-        "summary": summary(found, common=True),
-        "paired": paired(found, [("bfs", "hfs/gnn")]),
-        "instances": instances(found),
+        "totals": make_totals(found),
+        "summary": make_summary(found, common=True),
+        "paired": compare_pairs(found, [("bfs", "hfs/gnn")]),
+        "instances": make_instances(found),
     }
     read = {name: list(csv.DictReader(StringIO(table.csv()))) for name, table in tables.items()}
     bfs, _ = read["totals"]
@@ -196,13 +204,13 @@ def lines_of(figure: figures.Figure) -> dict[str, list[tuple[float, float]]]:
 
 
 def test_figures_draw_the_numbers() -> None:
-    solved = lines_of(figures.cactus(outcomes(), "expanded"))
+    solved = lines_of(figures.draw_cactus(outcomes(), "expanded"))
     assert solved["bfs"] == [(10, 0), (20, 1), (30, 2), (1000, 3), (1000, 4)]
     assert solved["hfs/gnn"] == [(3, 0), (5, 1), (5, 2), (50, 3), (50, 4)]
-    both = lines_of(figures.scatter(outcomes(), "bfs", "hfs/gnn"))
+    both = lines_of(figures.draw_scatter(outcomes(), "bfs", "hfs/gnn"))
     assert both["x"] == [(10, 5), (20, 5), (30, 3)]
     assert both["y"] == [(1000, 3000), (3000, 50)]  # on the border what was not solved
-    ratios = lines_of(figures.ratios(outcomes(), "bfs"))
+    ratios = lines_of(figures.draw_ratios(outcomes(), "bfs"))
     assert ratios["hfs/gnn"] == [(4, 0.25)]  # the median of 5/10, 5/20 and 3/30
 
 
@@ -212,8 +220,8 @@ def test_axes_have_at_least_two_ticks_that_do_not_crowd(counts: tuple[float | No
         {name: {f"x/{n}": outcome(name, f"x/{n}", count) for n, count in enumerate(counts)} for name in ("bfs", "hfs")}
     )
     drawn = [
-        figures.cactus(found, "expanded"), figures.aggregates(found), figures.ratios(found, "bfs"),
-        figures.scatter(found, "bfs", "hfs"),
+        figures.draw_cactus(found, "expanded"), figures.draw_aggregates(found), figures.draw_ratios(found, "bfs"),
+        figures.draw_scatter(found, "bfs", "hfs"),
     ]  # fmt: skip
     for axis in (axis for figure in drawn for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
         low, high = sorted(axis.get_view_interval())
@@ -223,7 +231,7 @@ def test_axes_have_at_least_two_ticks_that_do_not_crowd(counts: tuple[float | No
 
 def test_twenty_configurations_have_different_colours() -> None:
     found = Outcomes({f"hfs/{number}": {"x/1": outcome(f"hfs/{number}", "x/1", 10)} for number in range(20)})
-    [axes] = figures.cactus(found, "expanded").axes
+    [axes] = figures.draw_cactus(found, "expanded").axes
     assert len({line.get_color() for line in axes.get_lines()}) == 20
 
 
@@ -270,14 +278,14 @@ def test_runs_are_joined_with_the_published_outcomes_on_the_same_problems(tmp_pa
     problem, other = "assembly_line/b2_pl_5", "assembly_line/unpublished"
     first = write_run(tmp_path / "a", row("bfs", problem), row("bfs", other, status="error", expanded=""))
     second = write_run(tmp_path / "b", row("hfs/gnn", problem, peak_bytes="1048576", consistent_beliefs="true"))
-    found = read_outcomes([first, second], published(["standard"]))
+    found = read_outcomes([first, second], read_published(["standard"]))
     assert found.configurations == ["bfs", "hfs/gnn", "published BFS", "published GNN"]
     ours = found.table["hfs/gnn"][problem]
     assert (ours.search_ms, ours.peak_mib, ours.consistent_beliefs) == (250, 1, True)
     assert found.table["published BFS"][problem].expanded == 14
     assert list(found.table["published BFS"]) == [problem]
-    assert found.common(found.problems) == [problem]
-    assert found.of(["bfs"]).configurations == ["bfs"]
+    assert found.find_common(found.problems) == [problem]
+    assert found.restrict(["bfs"]).configurations == ["bfs"]
 
 
 def test_what_is_left_out_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -293,7 +301,7 @@ def test_what_is_left_out_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixt
     table = list_left_out(found)
     assert table.rows == [["x/2", "bfs", "no", 2], ["x/1", "hfs", "yes", 1], ["x/2", "hfs", "no", 0]]
     assert "2 searches without an outcome, and 3 outcomes under other settings" in table.caption
-    assert list_left_out(found.of(["bfs"])).rows == [["x/2", "bfs", "no", 2]]
+    assert list_left_out(found.restrict(["bfs"])).rows == [["x/2", "bfs", "no", 2]]
     write_report(tmp_path / "out", found)
     assert [record.getMessage() for record in caplog.records] == [f"{table.caption} See {tmp_path}/out/left_out.md"]
     assert "| x/2 | bfs | no | 2 |" in (tmp_path / "out" / "left_out.md").read_text()
@@ -317,7 +325,7 @@ def test_wrong_runs_are_explained(tmp_path: Path) -> None:
         (str(run / "results.csv"), "expected the columns bfs_60s, .* or cpu_time_s"),
     ):
         with pytest.raises(EpigymError, match=message):
-            published([name])
+            read_published([name])
     for pairs, message in (([["bfs"]], r"\[bfs\] is no pair"), ([["bfs", "bsf"]], "'bsf': did you mean 'bfs'")):
         with pytest.raises(UsageError, match=message):
             write_report(tmp_path / "none", read_outcomes([run]), pairs=pairs)
@@ -345,7 +353,7 @@ grapevine,scaling_02,time_limit,,9000,600.0,700
 def test_tables_of_other_layouts_are_read(tmp_path: Path) -> None:
     for name, text in TABLES.items():
         (tmp_path / f"{name}.csv").write_text(text)
-    assert published([str(tmp_path / f"{name}.csv") for name in TABLES]) == [
+    assert read_published([str(tmp_path / f"{name}.csv") for name in TABLES]) == [
         Outcome("Coin", "Coin/problem_1", "published toolkit", SOLVED, plan_length=2, total_ms=30),
         Outcome("Gossip", "Gossip/problem_1", "published toolkit", UNSOLVABLE, total_ms=20),
         Outcome("Sc", "Sc/problem_1", "published toolkit", TIME_LIMIT, total_ms=60780),
@@ -367,7 +375,9 @@ def test_tables_of_other_layouts_are_read(tmp_path: Path) -> None:
 def test_the_published_tables_cover_the_suites(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPIGYM_SHARED", str(shared))
     for suite, name, solved in (("epddl", "plank_results", 15), ("ipc", "ipc2026_published", 39)):
-        found = {outcome.problem: outcome for outcome in published([str(shared / f"benchmarks/reference/{name}.csv")])}
+        found = {
+            outcome.problem: outcome for outcome in read_published([str(shared / f"benchmarks/reference/{name}.csv")])
+        }
         suite_of = compose(Evaluate, "evaluate", f"suite={suite}").suite
         problems = [problem.name for problem in problems_of(suite_of, None, "default")]
         assert set(problems) <= set(found)

@@ -36,9 +36,9 @@ def explore(settings: Explore) -> None:
     from epigym.problem import load_problem
     from epigym.space.space import StateSpace
     from search.agents.limits import Limits
-    from search.exploring.app import app_of
+    from search.exploring.app import make_app
     from search.exploring.exploration import Exploration
-    from search.exploring.server import address, serving
+    from search.exploring.server import find_address, serve
     from search.heuristics import choose_heuristic
     from search.planning.configuration import Configuration
 
@@ -46,9 +46,9 @@ def explore(settings: Explore) -> None:
     limits = Limits(settings.max_expanded, settings.time_limit, settings.memory_limit)
     space = StateSpace(load_problem(settings.problem, settings.reading), consistent_beliefs=settings.consistent_beliefs)
     exploration = Exploration(space, choose_heuristic(settings.heuristic)(space))
-    app = app_of(exploration, configuration, limits, settings.host)
-    with serving(app, settings.host, settings.port) as server:
-        print(f"{space.task.name} is served at {address(server)} (Ctrl-C ends it)", flush=True)
+    app = make_app(exploration, configuration, limits, settings.host)
+    with serve(app, settings.host, settings.port) as server:
+        print(f"{space.task.name} is served at {find_address(server)} (Ctrl-C ends it)", flush=True)
         server.serve_forever()
 
 

@@ -23,7 +23,7 @@ from domains.words import read_names
 from epigym.drawing.page import encode_model, render_steps
 from epigym.errors import EpigymError
 from search.agents.limits import Limits
-from search.exploring.background_search import searched, verdict
+from search.exploring.background_search import describe, search_in_background
 from search.exploring.exploration import Exploration
 from search.planning.configuration import Configuration
 
@@ -43,7 +43,7 @@ _ERROR = """<!DOCTYPE html>
 """
 
 
-def app_of(exploration: Exploration, configuration: Configuration, limits: Limits, host: str = "127.0.0.1") -> Flask:
+def make_app(exploration: Exploration, configuration: Configuration, limits: Limits, host: str = "127.0.0.1") -> Flask:
     """The application.
 
     Args:
@@ -73,16 +73,16 @@ def app_of(exploration: Exploration, configuration: Configuration, limits: Limit
 
     @app.errorhandler(EpigymError)
     def explain(error: EpigymError) -> tuple[str | Response, int]:
-        return _told(str(error), 400)
+        return _report_error(str(error), 400)
 
     @app.errorhandler(HTTPException)
     def explain_refusal(error: HTTPException) -> tuple[str | Response, int]:
         line = error.description if error.code != 500 else "an error of the program, which the terminal shows"
-        return _told(line or error.name, error.code or 500)
+        return _report_error(line or error.name, error.code or 500)
 
     @app.get("/")
     def page() -> str:
-        task, following = exploration.space.task, exploration.steps(_names("after"))
+        task, following = exploration.space.task, exploration.make_steps(_parse("after"))
 
         def take() -> dict[str, Any] | None:
             """The next step; others take their turns between the steps, as each may have to be drawn."""
@@ -97,46 +97,45 @@ def app_of(exploration: Exploration, configuration: Configuration, limits: Limit
             "timeLimit": limits.time_limit,
         }
         settings = json.dumps(told).replace("<", "\\u003c")
-        more = f'<script id="settings" type="application/json">{settings}</script>\n<script>\n{_part("js")}</script>\n'
-        return render_steps(task, steps, style=_part("css"), panel=_part("html"), more=more)
+        more = f'<script id="settings" type="application/json">{settings}</script>\n<script>\n{_read("js")}</script>\n'
+        return render_steps(task, steps, style=_read("css"), panel=_read("html"), more=more)
 
     @app.get("/actions")
     def actions() -> Response:
         with turn:
-            return jsonify([asdict(choice) for choice in exploration.choices(_names("after"))])
+            return jsonify([asdict(choice) for choice in exploration.list_choices(_parse("after"))])
 
     @app.get("/beliefs")
     def beliefs() -> Response:
         with turn:
-            return jsonify(
-                [asdict(change) for change in exploration.changes(_names("after"), request.args.get("action", ""))]
-            )
+            changes = exploration.find_changes(_parse("after"), request.args.get("action", ""))
+            return jsonify([asdict(change) for change in changes])
 
     @app.get("/perspective")
     def perspective() -> Response:
         with turn:
-            return jsonify(encode_model(exploration.perspective(_names("after"), _names("as"))))
+            return jsonify(encode_model(exploration.take_perspective(_parse("after"), _parse("as"))))
 
     @app.post("/solve")
     def solve() -> Response:
         if not request.is_json:  # which pages of strangers cannot send
             abort(415, "a search is asked for in JSON, such as {}")
         with turn:
-            task = exploration.task(_names("after"))
+            task = exploration.make_task(_parse("after"))
         consistent_beliefs = exploration.space.consistent_beliefs
 
         def answer() -> Iterator[str]:
             """Blanks while it searches, which fail when nobody waits any more; then the answer."""
-            with closing(searched(task, configuration, limits, consistent_beliefs)) as results:
+            with closing(search_in_background(task, configuration, limits, consistent_beliefs)) as results:
                 for result in results:
-                    yield " " if result is None else json.dumps({"plan": result.plan, "told": verdict(result, limits)})
+                    yield " " if result is None else json.dumps({"plan": result.plan, "told": describe(result, limits)})
 
         return Response(answer(), mimetype="application/json")
 
     return app
 
 
-def _names(parameter: str) -> list[str]:
+def _parse(parameter: str) -> list[str]:
     """The names in a parameter of the address."""
     found = read_names(request.args.get(parameter, ""))
     if len(found) > MAX_STEPS:
@@ -144,13 +143,13 @@ def _names(parameter: str) -> list[str]:
     return found
 
 
-def _told(line: str, code: int) -> tuple[str | Response, int]:
+def _report_error(line: str, code: int) -> tuple[str | Response, int]:
     """What is wrong, as the page that asks or its script expects it."""
     if request.accept_mimetypes.best_match(["text/html", "application/json"]) == "application/json":
         return jsonify({"error": line}), code
     return _ERROR.format(line=escape(line)), code
 
 
-def _part(kind: str) -> str:
+def _read(kind: str) -> str:
     """What exploring adds to the page that steps through a plan, in one of its three languages."""
     return files("search.exploring").joinpath(f"explore.{kind}").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from search.planning.single_search import complete_result, make_blank_result
 from search.processes.supervisor import Job, JobResult, watch
 
 
-def searched(
+def search_in_background(
     task: Task, configuration: Configuration, limits: Limits, consistent_beliefs: bool
 ) -> Generator[SearchResult | None, None, None]:
     """Search for a plan as `find_plan` does: None ever again while it searches, then its result.
@@ -35,7 +35,7 @@ def searched(
                 yield None
 
 
-def verdict(result: SearchResult, limits: Limits) -> str:
+def describe(result: SearchResult, limits: Limits) -> str:
     """One line about how a search ended."""
     match result.status:
         case SearchStatus.SOLVED if not result.plan:

@@ -91,13 +91,13 @@ class Exploration:
         self._start = encode_start(space)
         self._step = lru_cache(_KEPT_STEPS)(partial(encode_step, space))
 
-    def steps(self, path: Sequence[str]) -> Iterator[dict[str, Any]]:
+    def make_steps(self, path: Sequence[str]) -> Iterator[dict[str, Any]]:
         """The initial e-state and what each action of a path led to, as the page that steps through a plan has them."""
         states = walk(self.space, path)
         yield self._start
         yield from map(self._step, states, path, states[1:])
 
-    def choices(self, path: Sequence[str]) -> list[Choice]:
+    def list_choices(self, path: Sequence[str]) -> list[Choice]:
         """The steps that can be taken after a path, actions in declared order, without those that are left out.
 
         An action of several outcomes is a step with all of them together, unless designated worlds disagree about an
@@ -126,18 +126,18 @@ class Exploration:
             for (name, action, _), place in zip(found, places, strict=True)
         ]
 
-    def changes(self, path: Sequence[str], action: str) -> list[BeliefChange]:
+    def find_changes(self, path: Sequence[str], action: str) -> list[BeliefChange]:
         """What agents would believe otherwise about fluents if `action` were taken after a path."""
         *_, now, afterwards = walk(self.space, [*path, action])
         states = [now, afterwards]
         beliefs = zip(self._facts, *self._believed(states), *self._denied(states), strict=True)
         changes = (
-            BeliefChange(agent, fluent, _belief(now, now_not), _belief(then, then_not))
+            BeliefChange(agent, fluent, _name_belief(now, now_not), _name_belief(then, then_not))
             for (agent, fluent), now, then, now_not, then_not in beliefs
         )
         return [change for change in changes if change.now is not change.afterwards]
 
-    def perspective(self, path: Sequence[str], agents: Sequence[str]) -> KripkeModel:
+    def take_perspective(self, path: Sequence[str], agents: Sequence[str]) -> KripkeModel:
         """The e-state after a path as the last of `agents` sees it in the eyes of those before, contracted.
 
         Raises:
@@ -146,12 +146,12 @@ class Exploration:
         seen = reduce(KripkeModel.perspective, agents, self.space.model(walk(self.space, path)[-1]))
         return self._seen.model(self._seen.intern(seen.state))
 
-    def task(self, path: Sequence[str]) -> Task:
+    def make_task(self, path: Sequence[str]) -> Task:
         """The problem that is left after a path."""
         return replace(self.space.task, initial=self.space.model(walk(self.space, path)[-1]).state)
 
 
-def _belief(is_believed: bool, is_denied: bool) -> Belief:
+def _name_belief(is_believed: bool, is_denied: bool) -> Belief:
     if is_believed and is_denied:
         return Belief.EVERYTHING
     return Belief.TRUE if is_believed else Belief.FALSE if is_denied else Belief.UNSURE

@@ -17,7 +17,7 @@ from epigym.errors import UsageError
 
 
 @contextmanager
-def serving(app: Flask, host: str, port: int) -> Iterator[BaseWSGIServer]:
+def serve(app: Flask, host: str, port: int) -> Iterator[BaseWSGIServer]:
     """A server that listens; when the block ends, so does whatever its requests have begun.
 
     Args:
@@ -29,7 +29,7 @@ def serving(app: Flask, host: str, port: int) -> Iterator[BaseWSGIServer]:
         UsageError: when nobody can listen there.
     """
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it would tell of every request
-    with _listener(host, port) as listener:
+    with _listen(host, port) as listener:
         server = _Server(host, listener.getsockname()[1], app, fd=listener.fileno())
         try:
             yield server
@@ -37,7 +37,7 @@ def serving(app: Flask, host: str, port: int) -> Iterator[BaseWSGIServer]:
             server.server_close()
 
 
-def address(server: BaseWSGIServer) -> str:
+def find_address(server: BaseWSGIServer) -> str:
     """Where a server is found by a browser on this machine."""
     host = f"[{server.host}]" if ":" in server.host else server.host
     return f"http://{host}:{server.port}/"
@@ -63,7 +63,7 @@ class _Server(ThreadedWSGIServer):
         super().server_close()
 
 
-def _listener(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:

@@ -62,7 +62,7 @@ def test_values_are_those_of_the_heuristic(problem: str, path: list[str], name: 
     numbers = {action.name: number for number, action in enumerate(other.task.actions)}
     for part in along(path):
         state = walk(other, part)[-1]
-        choices = found.choices(part)
+        choices = found.list_choices(part)
         assert [one.name for one in choices] == [
             name for name, number in numbers.items() if other.applicable([state])[0, number]
         ]
@@ -78,7 +78,7 @@ def test_goals_and_dead_ends_are_told() -> None:
             return np.where(space.is_goal(ids), 0.0, np.inf)
 
     space = StateSpace(parse_mastar(COIN))
-    choices = {one.name: one for one in Exploration(space, Hopeless()).choices(["lift", "look"])}
+    choices = {one.name: one for one in Exploration(space, Hopeless()).list_choices(["lift", "look"])}
     assert (choices["shout"].is_goal, choices["shout"].value) == (True, 0)
     assert (choices["look"].is_goal, choices["look"].value) == (False, None)
 
@@ -86,7 +86,7 @@ def test_goals_and_dead_ends_are_told() -> None:
 def test_actions_that_are_forbidden_cannot_be_taken() -> None:
     for forbidden, names in ((False, ["flip", "shout"]), (True, ["flip"])):
         space = StateSpace(parse_mastar(DELUDED), consistent_beliefs=forbidden)
-        assert [one.name for one in of_space(space).choices(["flip"])] == names
+        assert [one.name for one in of_space(space).list_choices(["flip"])] == names
 
 
 @pytest.mark.parametrize(("problem", "path"), PATHS.items())
@@ -94,7 +94,7 @@ def test_beliefs_are_what_holds(problem: str, path: list[str]) -> None:
     found, space = exploration(problem), StateSpace(load_problem(problem))
     seen = 0
     for part in along(path):
-        for choice in found.choices(part):
+        for choice in found.list_choices(part):
             now, then = (space.model(state) for state in walk(space, [*part, choice.name])[-2:])
             expected = [
                 BeliefChange(agent, fluent, before, after)
@@ -102,7 +102,7 @@ def test_beliefs_are_what_holds(problem: str, path: list[str]) -> None:
                 for fluent in now.fluents
                 if (before := believed(now, agent, fluent)) != (after := believed(then, agent, fluent))
             ]
-            assert found.changes(part, choice.name) == expected
+            assert found.find_changes(part, choice.name) == expected
             seen += len(expected)
     assert seen
 
@@ -111,11 +111,11 @@ def test_beliefs_are_what_holds(problem: str, path: list[str]) -> None:
 def test_a_perspective_is_what_the_agent_believes(problem: str, path: list[str]) -> None:
     found, space = exploration(problem), StateSpace(load_problem(problem))
     model = space.model(walk(space, path)[-1])
-    assert len({len(found.perspective(path, [agent]).worlds) for agent in model.agents}) > 1
+    assert len({len(found.take_perspective(path, [agent]).worlds) for agent in model.agents}) > 1
     for agent in model.agents:
-        seen = found.perspective(path, [agent])
+        seen = found.take_perspective(path, [agent])
         for other in model.agents:
-            nested = found.perspective(path, [agent, other])
+            nested = found.take_perspective(path, [agent, other])
             for fact in model.fluents:
                 assert seen.holds(fact) == model.holds(f"B({agent}, {fact})")
                 assert seen.holds(f"B({other}, {fact})") == model.holds(f"B({agent}, B({other}, {fact}))")
@@ -127,31 +127,31 @@ def test_a_perspective_may_be_what_the_problem_rules_out() -> None:
     initial = EState((frozenset({"p"}), frozenset()), successors, (0,))
     task = Task("deluded", ("p",), ("a", "b"), (), initial, (fluent("p"),))
     found = of_space(StateSpace(task, consistent_beliefs=True))
-    assert found.perspective([], ["a"]).holds("B(b, p), B(b, -p)")
+    assert found.take_perspective([], ["a"]).holds("B(b, p), B(b, -p)")
     assert len(found.space) == 1  # it is none of the problem's e-states
 
 
 def test_who_believes_everything_has_no_perspective() -> None:
     with pytest.raises(TaskError, match="agent 'b' considers no world possible: it believes everything"):
-        of_space(StateSpace(parse_mastar(DELUDED))).perspective(["flip", "shout"], ["b"])
+        of_space(StateSpace(parse_mastar(DELUDED))).take_perspective(["flip", "shout"], ["b"])
 
 
 @pytest.mark.parametrize(("problem", "path"), PATHS.items())
 def test_the_rest_of_a_problem_is_solved_by_the_rest_of_a_plan(problem: str, path: list[str]) -> None:
     found = exploration(problem)
-    rest = find_plan(found.task(path), Configuration.of("bfs")).plan
+    rest = find_plan(found.make_task(path), Configuration.of("bfs")).plan
     assert rest is not None
     assert validate(found.space.task, [*path, *rest]).valid
 
 
 def test_steps_are_those_of_the_page_and_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
     found = exploration("coin_in_the_box/pl_7")
-    steps = [*found.steps(["open_a", "peek_a"])]
+    steps = [*found.make_steps(["open_a", "peek_a"])]
     assert [step["action"] for step in steps] == [None, "open_a", "peek_a"]
     assert [step["worlds"] for step in steps] == [2, 4, 3]
     monkeypatch.setattr("epigym.drawing.page.render_svg", None)  # whoever draws now fails
-    assert [*found.steps(["open_a", "peek_a"])] == steps
-    assert [*found.steps(["open_a"])] == steps[:2]
+    assert [*found.make_steps(["open_a", "peek_a"])] == steps
+    assert [*found.make_steps(["open_a"])] == steps[:2]
 
 
 @pytest.mark.parametrize(
@@ -164,31 +164,35 @@ def test_steps_are_those_of_the_page_and_drawn_once(monkeypatch: pytest.MonkeyPa
 def test_a_wrong_path_names_the_step(path: list[str], message: str) -> None:
     found = exploration("coin_in_the_box/pl_7")
     for ask in (
-        lambda path: [*found.steps(path)],
-        found.choices,
-        found.task,
-        lambda path: found.perspective(path, ["a"]),
+        lambda path: [*found.make_steps(path)],
+        found.list_choices,
+        found.make_task,
+        lambda path: found.take_perspective(path, ["a"]),
     ):
         with pytest.raises(UsageError, match=message):
             ask(path)
     with pytest.raises(UsageError, match=message):
-        found.changes(path[:-1], path[-1])
+        found.find_changes(path[:-1], path[-1])
 
 
 def test_outcomes_can_be_chosen_where_an_action_has_several() -> None:
     found = of_space(StateSpace(looking()))
-    assert [(choice.name, choice.action, choice.is_goal) for choice in found.choices([])] == [
+    assert [(choice.name, choice.action, choice.is_goal) for choice in found.list_choices([])] == [
         ("look", "look", False),
         ("look: yes", "look", False),
         ("look: no", "look", False),
     ]
-    assert [choice.name for choice in found.choices(["look: no"])] == ["look"]
-    *_, last = found.steps(["look: yes"])
+    assert [choice.name for choice in found.list_choices(["look: no"])] == ["look"]
+    *_, last = found.make_steps(["look: yes"])
     assert last["action"] == "look: yes"
     assert last["witnesses"] == ("saw", "missed")
-    assert found.changes([], "look: yes") == [BeliefChange("a", "p", Belief.UNSURE, Belief.TRUE)]
+    assert found.find_changes([], "look: yes") == [BeliefChange("a", "p", Belief.UNSURE, Belief.TRUE)]
 
 
 def test_where_designated_worlds_disagree_only_outcomes_can_be_chosen() -> None:
     found = of_space(StateSpace(looking((fluent("q"), "sees"))))
-    assert [choice.name for choice in found.choices([])] == ["look: yes (b sees)", "look: yes (b misses)", "look: no"]
+    assert [choice.name for choice in found.list_choices([])] == [
+        "look: yes (b sees)",
+        "look: yes (b misses)",
+        "look: no",
+    ]

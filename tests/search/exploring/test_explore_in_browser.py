@@ -15,9 +15,9 @@ from epigym.problem import load_problem
 from epigym.space.space import StateSpace
 from epigym.task.formula import fluent
 from search.agents.limits import Limits
-from search.exploring.app import app_of
+from search.exploring.app import make_app
 from search.exploring.exploration import Exploration
-from search.exploring.server import address, serving
+from search.exploring.server import find_address, serve
 from search.heuristics import make_heuristic
 from search.planning.configuration import Configuration
 from tests.helpers.sensing import looking
@@ -49,13 +49,13 @@ def servers() -> Iterator[dict[str, str]]:
         for name, load in PROBLEMS.items():
             space = StateSpace(load())
             exploration = Exploration(space, make_heuristic("h_ff", space))
-            app = app_of(exploration, Configuration.of("bfs"), Limits(time_limit=600.0))
-            server = stack.enter_context(serving(app, "127.0.0.1", 0))
+            app = make_app(exploration, Configuration.of("bfs"), Limits(time_limit=600.0))
+            server = stack.enter_context(serve(app, "127.0.0.1", 0))
             thread = threading.Thread(target=server.serve_forever)
             thread.start()
             stack.callback(thread.join)
             stack.callback(server.shutdown)
-            found[name] = address(server)
+            found[name] = find_address(server)
         yield found
 
 

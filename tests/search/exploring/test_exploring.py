@@ -29,9 +29,9 @@ from epigym.task.formula import and_, fluent
 from epigym.task.task import Action, EState, Event, Task
 from search.agents.limits import Limits
 from search.explore import Explore, explore
-from search.exploring.app import MAX_STEPS, POLICY, app_of
+from search.exploring.app import MAX_STEPS, POLICY, make_app
 from search.exploring.exploration import Exploration
-from search.exploring.server import address, serving
+from search.exploring.server import find_address, serve
 from search.heuristics import make_heuristic
 from search.planning.configuration import Configuration
 from tests.helpers.commands import compose
@@ -44,7 +44,7 @@ ENDLESS = "grapevine/scaling_15"  # nobody searches that breadth-first to its en
 
 
 def client(task: Task, limits: Limits | None = None, **options: Any) -> FlaskClient:
-    return app_of(exploration(task), Configuration.of("bfs"), limits or Limits(), **options).test_client()
+    return make_app(exploration(task), Configuration.of("bfs"), limits or Limits(), **options).test_client()
 
 
 def exploration(task: Task, *, consistent_beliefs: bool = False) -> Exploration:
@@ -126,7 +126,7 @@ def test_why_there_is_no_plan_is_one_line(text: str, path: str, limits: Limits, 
 def test_a_plan_is_what_the_problem_allows() -> None:
     for consistent_beliefs, plan in ((False, ["flip", "shout"]), (True, None)):
         found = exploration(parse_mastar(DELUDED), consistent_beliefs=consistent_beliefs)
-        answer = app_of(found, Configuration.of("bfs"), Limits()).test_client().post("/solve", json={}).json
+        answer = make_app(found, Configuration.of("bfs"), Limits()).test_client().post("/solve", json={}).json
         assert answer["plan"] == plan
     assert answer["told"] == "unsolvable (with consistent beliefs): no plan leads from here to the goal, says bfs"
 
@@ -214,7 +214,7 @@ def test_any_name_fits_an_address() -> None:
     relations = {"k": (frozenset({0}),)}
     action = Action(name, fluent("p"), (Event("e"),), (0,), relations, (((and_(), "k"),),))
     task = Task(name, ("p",), ("a",), (action,), estate, (fluent("p"),))
-    strange = app_of(exploration(task), Configuration.of({"name": "bfs", "label": name}), Limits()).test_client()
+    strange = make_app(exploration(task), Configuration.of({"name": "bfs", "label": name}), Limits()).test_client()
     path = quote(f"'{name}','{name}'")
     found = Page(strange.get(f"/?after={path}").text)
     assert [step["action"] for step in found.content["steps"]] == [None, name, name]
@@ -226,8 +226,8 @@ def test_any_name_fits_an_address() -> None:
 @pytest.fixture
 def endless() -> Iterator[Any]:
     """A server of a problem whose search ends with whoever waits for it only."""
-    app = app_of(exploration(load_problem(ENDLESS)), Configuration.of("bfs"), Limits(time_limit=None))
-    with serving(app, "127.0.0.1", 0) as server:
+    app = make_app(exploration(load_problem(ENDLESS)), Configuration.of("bfs"), Limits(time_limit=None))
+    with serve(app, "127.0.0.1", 0) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield server
@@ -250,7 +250,7 @@ def begin_search(port: int) -> socket.socket:
 def test_a_search_that_nobody_waits_for_is_killed(endless: Any) -> None:
     connection = begin_search(endless.port)
     [process] = multiprocessing.active_children()
-    assert urlopen(f"{address(endless)}actions").status == 200  # others are served meanwhile
+    assert urlopen(f"{find_address(endless)}actions").status == 200  # others are served meanwhile
     connection.close()
     process.join(30)
     assert not process.is_alive()

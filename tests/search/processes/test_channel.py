@@ -24,7 +24,7 @@ from search.agents.result import Costs, SearchResult, SearchStatus, TaskSize
 from search.evaluation.batch import Batch
 from search.evaluation.grid import make_records
 from search.evaluation.suites import list_problems
-from search.exploring.background_search import searched
+from search.exploring.background_search import search_in_background
 from search.planning import planner
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
@@ -70,7 +70,7 @@ def evaluate(configuration: Configuration, limits: Limits, folder: Path) -> Sear
 
 
 def explore(configuration: Configuration, limits: Limits, folder: Path) -> SearchResult:
-    *_, result = searched(coin(), configuration, limits, False)
+    *_, result = search_in_background(coin(), configuration, limits, False)
     assert result is not None
     return result
 

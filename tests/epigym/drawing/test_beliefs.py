@@ -18,7 +18,7 @@ from epigym.task.task import EState
 from tests.helpers.strategies import AGENTS, FLUENTS, estates
 
 
-def nested(found: View, *agents: int) -> View:
+def look_through(found: View, *agents: int) -> View:
     for agent in agents:
         inner = found.nested[agent]
         assert inner is not None
@@ -35,13 +35,13 @@ def test_around_the_box() -> None:
     assert (found.worlds, found.truth) == (1, "11001010")
     # a is right about the coin, but takes b for one who has not looked; c believes that nothing has happened.
     assert [found.standings[name] for name in (tail, opened, looking_a)] == ["rku", "rkw", "rkw"]
-    a, b, c = (nested(found, agent) for agent in range(3))
+    a, b, c = (look_through(found, agent) for agent in range(3))
     assert (a.worlds, b.worlds, c.worlds) == (1, 1, 2)
     assert (a.truth[tail], b.truth[tail], c.truth[tail]) == ("1", "1", "v")
     assert (a.truth[opened], c.truth[opened]) == ("1", "0")
     assert (a.standings[tail], b.standings[tail], c.standings[tail]) == ("kuu", "rku", "uuu")
-    assert nested(found, 0, 1).truth[tail] == "v"  # a believes that b cannot tell
-    assert nested(found, 1, 0).truth[tail] == "1"  # b believes that a believes that it is tails
+    assert look_through(found, 0, 1).truth[tail] == "v"  # a believes that b cannot tell
+    assert look_through(found, 1, 0).truth[tail] == "1"  # b believes that a believes that it is tails
 
 
 # At world 0 agent a takes itself to be in 1, b in either, c nowhere; they differ in q alone.
@@ -60,9 +60,9 @@ def test_every_standing() -> None:
     found = view(APART, depth=1)
     assert (found.truth, found.standings) == ("11", ("rke", "wue"))
     assert found.nested[2] is None
-    assert nested(found, 0) == View(1, "10", ("kkk", "kuk"), ())
+    assert look_through(found, 0) == View(1, "10", ("kkk", "kuk"), ())
     # Where b is, as far as it can tell, it depends whether a is right.
-    assert nested(found, 1) == View(2, "1v", ("vkv", "vuv"), ())
+    assert look_through(found, 1) == View(2, "1v", ("vkv", "vuv"), ())
     assert view(APART, depth=0).nested == ()
 
 
@@ -87,4 +87,4 @@ def test_standings_are_what_formulas_say(estate: EState, agent: str, name: str) 
 def test_a_nested_view_is_that_of_the_perspective(agent: int) -> None:
     space = StateSpace(load_problem("coin_in_the_box/pl_5"))
     model = space.model(walk(space, ("open_a", "peek_a"))[-1])
-    assert nested(view(model, depth=2), agent) == view(model.perspective(model.agents[agent]), depth=1)
+    assert look_through(view(model, depth=2), agent) == view(model.perspective(model.agents[agent]), depth=1)

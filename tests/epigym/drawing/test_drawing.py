@@ -48,7 +48,7 @@ class Picture(NamedTuple):
     lines: list[tuple[int, int, dict[str, str]]]  # pygraphviz cannot tell parallel lines apart
 
 
-def parsed(model: KripkeModel, change: Change = drawing.UNCHANGED) -> Picture:
+def parse_dot(model: KripkeModel, change: Change = drawing.UNCHANGED) -> Picture:
     source = drawing.format_dot(model, change)
     lines = re.finditer(
         r'^ +(\d+) -> (\d+) \[dir=(?P<dir>\w+) color="(?P<color>.*?)"( label=<(?P<label>.*)>)?\]$', source, re.M
@@ -78,27 +78,27 @@ def clique(worlds: int, agents: int = 1, fluents: int = 0) -> KripkeModel:
 
 
 def test_a_box_per_world_lists_its_fluents_and_the_caption_those_of_all_worlds() -> None:
-    picture = parsed(MODEL)
+    picture = parse_dot(MODEL)
     labels = {world: text(box["label"]) for world, box in picture.boxes.items()}
     assert labels == {0: "0 tail, at(a,1) ●", 1: "1 at(a,1) ●", 2: "2 ∅ ● ●"}
     assert picture.caption == "● a &#160; ● b &#160; ● c true everywhere: shut 3 worlds"
 
 
 def test_what_an_action_changed_is_marked_by_words_and_colour() -> None:
-    picture = parsed(MODEL, Change(worlds=frozenset({1}), facts=frozenset({"tail", "at(a,1)"})))
+    picture = parse_dot(MODEL, Change(worlds=frozenset({1}), facts=frozenset({"tail", "at(a,1)"})))
     labels = {world: text(box["label"]) for world, box in picture.boxes.items()}
     assert labels == {0: "0 + tail, + at(a,1) ●", 1: "1 changed at(a,1) ●", 2: "2 ∅ ● ●"}
     assert [world for world, box in picture.boxes.items() if box.get("color") == drawing.FRESH] == [1]
     assert "changed: unlike any world before; + now true, − now false" in picture.caption
-    plain = parsed(MODEL)
+    plain = parse_dot(MODEL)
     assert "now" not in plain.caption
     designated = replace(MODEL, state=replace(MODEL.state, designated=(0, 2)))
-    lost = parsed(designated, Change(facts=frozenset({"tail"})))
+    lost = parse_dot(designated, Change(facts=frozenset({"tail"})))
     assert text(lost.boxes[2]["label"]) == "2 − tail ● ●"
 
 
 def test_lines_have_the_agents_colours_and_arrowheads_where_they_lead_one_way() -> None:
-    lines = {(tail, head, line["dir"], line["color"]) for tail, head, line in parsed(MODEL).lines}
+    lines = {(tail, head, line["dir"], line["color"]) for tail, head, line in parse_dot(MODEL).lines}
     blue, orange = drawing.PALETTE[:2]
     assert lines == {(0, 1, "none", blue), (0, 2, "forward", orange), (1, 2, "forward", orange)}
 
@@ -107,15 +107,15 @@ def test_an_arrow_to_an_earlier_world_points_back() -> None:
     rows = (frozenset({1}), frozenset({1}))
     model = KripkeModel(("p",), ("a", "b"), EState((EMPTY, EMPTY), (rows, (frozenset({0}),) * 2), (1,)))
     blue, orange = drawing.PALETTE[:2]
-    lines = {(tail, head, line["dir"], line["color"]) for tail, head, line in parsed(model).lines}
+    lines = {(tail, head, line["dir"], line["color"]) for tail, head, line in parse_dot(model).lines}
     assert lines == {(0, 1, "back", orange), (0, 1, "forward", blue)}
 
 
 def test_several_agents_share_a_line_and_many_are_named() -> None:
-    ((_, _, few),) = parsed(clique(2, agents=3)).lines
+    ((_, _, few),) = parse_dot(clique(2, agents=3)).lines
     assert few["color"] == ":".join(drawing.PALETTE[:3])
     assert not few.get("label")
-    ((_, _, many),) = parsed(clique(2, agents=12)).lines
+    ((_, _, many),) = parse_dot(clique(2, agents=12)).lines
     assert (many["color"], text(many["label"])) == (drawing.INK, "all")
 
 
@@ -123,19 +123,19 @@ def test_the_shorter_list_of_names_is_shown() -> None:
     both, own = frozenset({0, 1}), (frozenset({0}), frozenset({1}))
     rows = tuple((both, both) if agent < 9 else own for agent in range(11))
     model = KripkeModel((), tuple("abcdefghijk"), EState((EMPTY, EMPTY), rows, (0,)))
-    ((_, _, line),) = parsed(model).lines
+    ((_, _, line),) = parse_dot(model).lines
     assert text(line["label"]) == "all but j, k"
 
 
 def test_every_agent_is_in_the_legend() -> None:
-    caption = parsed(clique(2, agents=23)).caption
+    caption = parse_dot(clique(2, agents=23)).caption
     assert all(f"● agent{i}" in caption for i in range(23))
 
 
 def test_long_lists_of_fluents_are_cut_and_counted() -> None:
     names = tuple(f"at(agent,{k})" for k in range(60))
     model = KripkeModel(names, ("a",), EState((frozenset(names), EMPTY), ((EMPTY_ROW, EMPTY_ROW),), (0,)))
-    label = text(parsed(model).boxes[0]["label"])
+    label = text(parse_dot(model).boxes[0]["label"])
     shown, more = re.findall(r"at\(agent,\d+\)", label), re.search(r"… (\d+) more", label)
     assert more is not None
     assert len(shown) + int(more[1]) == 60
@@ -143,8 +143,8 @@ def test_long_lists_of_fluents_are_cut_and_counted() -> None:
 
 def test_big_models_are_numbered_and_the_biggest_cut() -> None:
     medium, large = clique(drawing.FULL_LABELS + 1), clique(drawing.MAX_WORLDS + 30)
-    assert all(text(box["label"]) == str(world) for world, box in parsed(medium).boxes.items())
-    picture = parsed(large)
+    assert all(text(box["label"]) == str(world) for world, box in parse_dot(medium).boxes.items())
+    picture = parse_dot(large)
     assert len(picture.boxes) == drawing.MAX_WORLDS
     assert large.designated[0] in picture.boxes
     assert "the 120 of 150 worlds nearest to the designated" in picture.caption

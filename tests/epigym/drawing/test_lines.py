@@ -21,14 +21,14 @@ def arrows(model: KripkeModel) -> Arrows:
     return {(i, w, v) for i in range(len(rows)) for w in model.worlds for v in rows[i][w] if v != w}
 
 
-def drawn(lines: tuple[Line, ...]) -> Arrows:
+def expand_lines(lines: tuple[Line, ...]) -> Arrows:
     """The arrows that the lines stand for."""
     forward = {(agent, line.tail, line.head) for line in lines for agent in line.agents}
     back = {(agent, line.head, line.tail) for line in lines for agent in line.agents if line.both}
     return forward | back
 
 
-def closed(pairs: Arrows) -> Arrows:
+def close_transitively(pairs: Arrows) -> Arrows:
     """The arrows and all that follow by transitivity, without loops."""
     while True:
         steps = {(i, w, u) for (i, w, v), (j, v2, u) in product(pairs, pairs) if i == j and v == v2 and w != u}
@@ -71,7 +71,7 @@ def test_few_lines_are_all_drawn(estate: EState) -> None:
     model = KripkeModel(FLUENTS, AGENTS, estate)
     drawing = draw_lines(model, list(model.worlds))
     if not drawing.thinned:
-        assert drawn(drawing.lines) == arrows(model)
+        assert expand_lines(drawing.lines) == arrows(model)
     assert all(line.tail != line.head for line in drawing.lines)
 
 
@@ -80,7 +80,7 @@ def test_small_pictures_are_complete() -> None:
         model = cube(facts, agents=3)
         drawing = draw_lines(model, list(model.worlds))
         assert not drawing.thinned
-        assert drawn(drawing.lines) == arrows(model)
+        assert expand_lines(drawing.lines) == arrows(model)
 
 
 def test_three_facts_that_nobody_knows_make_a_cube() -> None:
@@ -113,9 +113,9 @@ def test_thinned_lines_still_say_everything(cells: list[int], ranks: list[int], 
     model = KripkeModel(("p", "q", "r"), ("a", "b", "c"), estate)
     drawing = draw_lines(model, list(worlds))
     complete = arrows(model)
-    assert drawn(drawing.lines) <= complete
-    assert closed(drawn(drawing.lines)) == complete
-    assert drawing.thinned == (drawn(drawing.lines) != complete)
+    assert expand_lines(drawing.lines) <= complete
+    assert close_transitively(expand_lines(drawing.lines)) == complete
+    assert drawing.thinned == (expand_lines(drawing.lines) != complete)
 
 
 def test_relations_that_are_not_transitive_are_never_thinned() -> None:
@@ -124,5 +124,5 @@ def test_relations_that_are_not_transitive_are_never_thinned() -> None:
     model = KripkeModel(("p",), ("a",), EState((frozenset(),) * 8, (steps,), (0,)))
     drawing = draw_lines(model, list(worlds))
     assert len(drawing.lines) > LINES_PER_WORLD * len(worlds)
-    assert drawn(drawing.lines) == arrows(model)
+    assert expand_lines(drawing.lines) == arrows(model)
     assert not drawing.thinned

@@ -134,7 +134,7 @@ def scene(name: str) -> KripkeModel:
     return space.model(state)
 
 
-def drawn(picture: str) -> list[tuple[str, ...]]:
+def list_shapes(picture: str) -> list[tuple[str, ...]]:
     """The shapes of an SVG with their colours and words; places and sizes depend on the fonts of the machine."""
     shapes = ElementTree.fromstring(picture).iter()
     return [
@@ -161,14 +161,16 @@ def test_without_its_actions_the_caption_is_not_true(name: str) -> None:
 def test_the_picture_is_what_its_command_draws(name: str, tmp_path: Path) -> None:
     out = tmp_path / "picture.svg"
     assert main(["show", *COMMANDS[name], f"out={out}"]) == 0
-    assert drawn(out.read_text(encoding="utf-8")) == drawn((PICTURES / f"{name}.svg").read_text(encoding="utf-8"))
+    assert list_shapes(out.read_text(encoding="utf-8")) == list_shapes(
+        (PICTURES / f"{name}.svg").read_text(encoding="utf-8")
+    )
 
 
 def test_no_two_pictures_are_alike_and_all_are_shown() -> None:
     pictures = {path.stem: path.read_text(encoding="utf-8") for path in PICTURES.glob("*.svg")}
     made = pictures.keys() - {"neural"}  # which is drawn by hand
     assert made == COMMANDS.keys()
-    assert len({str(drawn(pictures[name])) for name in made}) == len(made)
+    assert len({str(list_shapes(pictures[name])) for name in made}) == len(made)
     shown = [name for page in PAGES for name in re.findall(r"pictures/(\w+)\.svg", page.read_text(encoding="utf-8"))]
     assert set(shown) == pictures.keys()
 

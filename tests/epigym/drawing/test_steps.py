@@ -30,7 +30,7 @@ def coin() -> StateSpace:
     return StateSpace(domain_problem("coin_in_the_box", looking="ab"))
 
 
-def perceived(space: StateSpace, plan: tuple[str, ...]) -> list[tuple[Notice, ...]]:
+def list_notices(space: StateSpace, plan: tuple[str, ...]) -> list[tuple[Notice, ...]]:
     actions = {action.name: action for action in space.task.actions}
     states = walk(space, plan)
     return [
@@ -69,7 +69,7 @@ def test_a_walk_that_cannot_go_on_says_at_which_step_and_why(
 
 
 def test_who_saw_what_around_the_box(coin: StateSpace) -> None:
-    assert perceived(coin, COIN) == [
+    assert list_notices(coin, COIN) == [
         (SAW, SAW, MISSED),  # c does not look
         (SAW, NOTICED, MISSED),  # b sees that a peeks, not what
         (SAW, SAW, MISSED),

@@ -92,7 +92,7 @@ def test_what_took_long_before_comes_first_and_what_is_unknown_may_take_all_its_
 
 
 @pytest.fixture
-def mocked(monkeypatch: pytest.MonkeyPatch) -> Iterator[MockedSubprocess]:
+def slurm_commands(monkeypatch: pytest.MonkeyPatch) -> Iterator[MockedSubprocess]:
     """A SLURM that knows jobs by number, the first of them 12, and runs nothing."""
     monkeypatch.setattr(SlurmJob, "watcher", SlurmInfoWatcher())
     commands = MockedSubprocess(known_cmds=["sbatch", "srun", "sacct"])
@@ -114,12 +114,12 @@ def interrupt(_: float) -> None:
     raise KeyboardInterrupt
 
 
-def test_what_is_submitted(batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_submitted(batch: Batch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch) -> None:
     threads = record_of(batch.records[0].problem, {"name": "bfs", "threads": 2}, limits=LIMITS)
     several = replace(batch, parallel=2, records=[*batch.records[:4], threads])
-    given, sbatch = [], mocked.sbatch
+    given, sbatch = [], slurm_commands.sbatch
     monkeypatch.setattr(
-        mocked, "sbatch", lambda line: given.append(os.environ.get("SLURM_MEM_PER_NODE")) or sbatch(line)
+        slurm_commands, "sbatch", lambda line: given.append(os.environ.get("SLURM_MEM_PER_NODE")) or sbatch(line)
     )
     monkeypatch.setenv("SLURM_MEM_PER_NODE", "100")  # as in a task of SLURM, whose own limits are not for these
     monkeypatch.setattr(array, "sleep", run_tasks(batch.folder, "12_0", "12_1", "12_2"))
@@ -152,7 +152,7 @@ def test_what_is_submitted(batch: Batch, mocked: MockedSubprocess, monkeypatch: 
 
 
 def test_whoever_comes_next_waits_for_what_runs_and_submits_the_rest(
-    batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    batch: Batch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     cluster = slurm("cluster.records=2")
     monkeypatch.setattr(array, "sleep", interrupt)
@@ -160,7 +160,7 @@ def test_whoever_comes_next_waits_for_what_runs_and_submits_the_rest(
         dict(array.compute_records(batch, range(5), cluster))
     assert "the array goes on: `scancel 12` ends it" in caplog.text
     run_tasks(batch.folder, "12_0")(0)
-    mocked.job_sacct["12"] = "JobID|State\n12_0|COMPLETED\n12_1|FAILED\n12_2|RUNNING"
+    slurm_commands.job_sacct["12"] = "JobID|State\n12_0|COMPLETED\n12_1|FAILED\n12_2|RUNNING"
     SlurmJob.watcher.clear()
     monkeypatch.setattr(array, "sleep", run_tasks(batch.folder, "12_2", "13"))
     missing = [number for number, record in enumerate(batch.records) if record.read(batch.folder) is None]
@@ -169,17 +169,17 @@ def test_whoever_comes_next_waits_for_what_runs_and_submits_the_rest(
     again = DelayedSubmission.load(batch.folder / "cluster" / "13_submitted.pkl").function
     first = DelayedSubmission.load(batch.folder / "cluster" / "12_1_submitted.pkl").function
     assert again == first  # and nothing else
-    assert mocked.job_count == 14
+    assert slurm_commands.job_count == 14
 
 
 def test_lost_tasks_are_named_with_their_logs_and_no_success(
     coin: str,
     tmp_path: Path,
-    mocked: MockedSubprocess,
+    slurm_commands: MockedSubprocess,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(array, "sleep", lambda _: mocked.set_job_state("12", "CANCELLED", array=2))
+    monkeypatch.setattr(array, "sleep", lambda _: slurm_commands.set_job_state("12", "CANCELLED", array=2))
     chosen = ("agents=[bfs,dfs,hfs]", "cluster=slurm", "cluster.records=2", f"folder={tmp_path}")
     assert evaluate.evaluate(compose(Evaluate, "evaluate", f"problems={coin}", *chosen)) is ExitCode.FAILURE
     assert [record.message for record in caplog.records if record.levelno == logging.ERROR] == [
@@ -200,19 +200,19 @@ def test_a_damaged_list_of_tasks_submits_what_is_missing_again(batch: Batch, cap
 
 
 def test_a_task_that_slurm_does_not_know_is_not_waited_for(
-    batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch
+    batch: Batch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(array, "sleep", interrupt)
     with pytest.raises(KeyboardInterrupt):
         list(array.compute_records(batch, range(5), slurm()))
-    mocked.job_sacct.clear()
+    slurm_commands.job_sacct.clear()
     monkeypatch.setattr(SlurmJob, "watcher", SlurmInfoWatcher())
     with pytest.raises(EpigymError, match="SLURM does not know array task 12: look with sacct, or delete the folder"):
         list(array.compute_records(batch, range(5), slurm()))
 
 
 def test_what_cannot_be_submitted_is_said(
-    batch: Batch, mocked: MockedSubprocess, monkeypatch: pytest.MonkeyPatch
+    batch: Batch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(UsageError, match=r"^cluster.timeout_min=5 is too short for a record, .*: give at least 6$"):
         list(array.compute_records(batch, range(5), slurm("cluster.timeout_min=5")))
@@ -220,10 +220,10 @@ def test_what_cannot_be_submitted_is_said(
     def refuse(_: Sequence[str]) -> str:
         raise FailedJobError("sbatch: error: invalid partition specified: gone\nsbatch: error: it failed\n")
 
-    monkeypatch.setattr(mocked, "sbatch", refuse)
+    monkeypatch.setattr(slurm_commands, "sbatch", refuse)
     with pytest.raises(UsageError, match=r"^the array is refused: sbatch: error: invalid partition specified: gone$"):
         list(array.compute_records(batch, range(5), slurm("cluster.partition=gone")))
-    mocked.known_cmds.remove("srun")
+    slurm_commands.known_cmds.remove("srun")
     with pytest.raises(MissingError, match="there is no srun: start it on a machine that can submit"):
         list(array.compute_records(batch, range(5), slurm()))
 

@@ -183,31 +183,31 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
     assert keys() == first
     assert record_of(coin, {"name": "bfs", "label": "other"}).key == first["file"]
 
-    def changed() -> set[str]:
+    def find_changed() -> set[str]:
         nonlocal before
         earlier, before = before, keys()
         return {name for name, key in before.items() if earlier[name] != key}
 
     write_model(Path(model), "other weights")
-    assert changed() == {"gnn", "interleaved"}
+    assert find_changed() == {"gnn", "interleaved"}
     monkeypatch.setattr(learned, "LINEAR", tmp_path / "shipped")
-    assert changed() == {"learned"}
+    assert find_changed() == {"learned"}
     write_model(tmp_path / "shipped" / "general.json", "weights")
-    assert changed() == {"learned"}
+    assert find_changed() == {"learned"}
     write_model(Path(of_domain), "other weights")
-    assert changed() == {"gnn of domain", "gnn of file"}
+    assert find_changed() == {"gnn of domain", "gnn of file"}
     write_model(tmp_path / "of" / "gossip.ckpt", "other weights")
-    assert changed() == {"gnn of file"}
+    assert find_changed() == {"gnn of file"}
     record = {"finished": "2026-01-01", "checkpoint": "best.ckpt", "domains": ["grapevine"], "is_good": True}
     write_model(tmp_path / "outputs/train/a/best.ckpt", "weights")
     write_checksummed(tmp_path / "outputs/train/a/run.json", record)
-    assert changed() == {"newest gnn"}
+    assert find_changed() == {"newest gnn"}
     Path("foreign_agent.py").write_text(own + "...")
-    assert changed() == {"own"}
+    assert find_changed() == {"own"}
     Path(coin).write_text(COUNTER)
-    assert changed() == first.keys() - {"instance", "gnn of domain", "newest gnn", "learned"}
+    assert find_changed() == first.keys() - {"instance", "gnn of domain", "newest gnn", "learned"}
     monkeypatch.setattr(fingerprint, "digest_program", lambda: ["another program"])
-    assert changed() == set(first)
+    assert find_changed() == set(first)
 
 
 def test_the_program_is_the_core_and_all_that_a_search_runs() -> None:
@@ -406,7 +406,7 @@ def heed_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def finished(process: subprocess.Popen[str]) -> list[str]:
+def wait_for_end(process: subprocess.Popen[str]) -> list[str]:
     """Wait for the end of a runner; the records that it did."""
     output, _ = process.communicate()
     assert process.returncode == 0, output
@@ -437,11 +437,11 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_table(problems: Path) -> No
     there = {file: file.read_bytes() for file in problems.glob("killed/records/**/*.json")}
     assert 3 <= len(there) < 10
 
-    rest = finished(start(problems, "folder=killed"))
+    rest = wait_for_end(start(problems, "folder=killed"))
     assert len(rest) == 10 - len(there)
     assert not set(rest) & set(before)
     assert all(file.read_bytes() == content for file, content in there.items())
-    assert len(finished(start(problems, "folder=whole", "parallel=2"))) == 10
+    assert len(wait_for_end(start(problems, "folder=whole", "parallel=2"))) == 10
     assert read_outcomes(problems / "killed") == read_outcomes(problems / "whole")
     statuses = {row["problem"]: row["status"] for row in read_table(problems / "whole")}
     assert statuses == {
@@ -455,10 +455,10 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_table(problems: Path) -> No
     assert error.startswith("wrong.txt:1:")
     assert not list(problems.glob("*/records/**/.*"))
 
-    assert finished(start(problems, "folder=killed")) == []
-    assert len(finished(start(problems, "folder=killed", "retry=true"))) == 2
+    assert wait_for_end(start(problems, "folder=killed")) == []
+    assert len(wait_for_end(start(problems, "folder=killed", "retry=true"))) == 2
     (problems / "wrong.txt").write_text(COIN)  # another problem, and other records
-    assert len(finished(start(problems, "folder=killed"))) == 2
+    assert len(wait_for_end(start(problems, "folder=killed"))) == 2
     corrected = [row for row in read_table(problems / "killed") if row["problem"] == "wrong.txt"]
     assert [(row["status"], row["other_outcomes"]) for row in corrected] == [("solved", "1")] * 2
 
@@ -538,7 +538,7 @@ def test_a_suite_of_ones_own(tmp_path: Path) -> None:
         "{name: coins, folder: ., plank_compat: false, domains: "
         "{coin: {problems: coin-*.epddl, domain_file: coin.epddl, libraries: [kinds.epddl]}}}"
     )
-    assert len(finished(start(tmp_path, "problems=[]", "suite=coins", "hydra.searchpath=[file://conf]"))) == 2
+    assert len(wait_for_end(start(tmp_path, "problems=[]", "suite=coins", "hydra.searchpath=[file://conf]"))) == 2
     rows = read_table(tmp_path / "outputs" / "evaluate" / "coins")
     assert [(row["configuration"], row["status"], row["plan_length"]) for row in rows] == [
         ("bfs", "solved", "2"),

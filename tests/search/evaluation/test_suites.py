@@ -19,14 +19,14 @@ from tests.helpers.commands import compose
 from tests.helpers.epddl_problem import Files, write_problem
 
 
-def configured(name: str, *overrides: str) -> dict[str, Any]:
+def compose_suite(name: str, *overrides: str) -> dict[str, Any]:
     """The suite as the command line chooses it."""
     return compose(Evaluate, "evaluate", f"suite={name}", *overrides).suite
 
 
 @pytest.mark.parametrize("domain", [name for name in DOMAINS if DOMAINS[name].test])
 def test_what_is_left_out_is_not_trained_on(domain: str) -> None:
-    chosen = configured("without", f"suite.domain={domain}")
+    chosen = compose_suite("without", f"suite.domain={domain}")
     tested = [problem.name for problem in problems_of(chosen, None, "default")]
     assert tested == [f"{domain}/{name}" for name in DOMAINS[domain].test]
     trained = problems_of({**chosen, "split": "train"}, None, "default")
@@ -42,7 +42,7 @@ def files(tmp_path: Path) -> Files:
     return files
 
 
-def listed(folder: Path, **changes: Any) -> dict[str, Any]:
+def make_epddl_suite(folder: Path, **changes: Any) -> dict[str, Any]:
     """A suite of two domains whose problems are in `folder`."""
     domain = {"problems": "coin-*.epddl", "domain_file": "coin.epddl", "libraries": ["kinds.epddl"]} | changes
     return {
@@ -54,13 +54,13 @@ def listed(folder: Path, **changes: Any) -> dict[str, Any]:
 
 
 def test_suites_of_the_domains_can_be_cut() -> None:
-    everything = problems_of(configured("standard"), None, "efp")
-    small = problems_of(configured("standard"), 2, "efp")
+    everything = problems_of(compose_suite("standard"), None, "efp")
+    small = problems_of(compose_suite("standard"), 2, "efp")
     assert (len(everything), len(small)) == (66, 12)
     assert set(small) <= set(everything)
     assert Problem("assembly_line/b2_pl_5", "assembly_line", "assembly_line/b2_pl_5", Reading("efp")) in everything
-    assert len(problems_of(configured("standard", "suite.split=all"), None, "default")) == 95
-    chosen = problems_of(configured("standard"), 2, "efp", ["grapevine", "assembly_line"])
+    assert len(problems_of(compose_suite("standard", "suite.split=all"), None, "default")) == 95
+    chosen = problems_of(compose_suite("standard"), 2, "efp", ["grapevine", "assembly_line"])
     assert [problem.domain for problem in chosen] == ["grapevine"] * 2 + ["assembly_line"] * 2
     assert set(chosen) <= set(small)
 
@@ -76,11 +76,11 @@ def test_wrong_suites_of_the_domains_are_explained() -> None:
 
 
 def test_epddl_problems_are_named_by_domain_and_file(files: Files, tmp_path: Path) -> None:
-    found = problems_of(listed(tmp_path), None, "default")
+    found = problems_of(make_epddl_suite(tmp_path), None, "default")
     assert [problem.name for problem in found] == ["easy/coin/coin-1", "easy/coin/coin-2", "b/coin-1", "b/coin-2"]
     reading = Reading(domain_file=str(files.domain), libraries=(str(files.library),), plank_compat=False)
     assert found[0] == Problem("easy/coin/coin-1", "easy/coin", str(files.problem), reading)
-    some = problems_of(listed(tmp_path), 1, "default")
+    some = problems_of(make_epddl_suite(tmp_path), 1, "default")
     assert [problem.name for problem in some] == ["easy/coin/coin-1", "b/coin-1"]
 
 
@@ -94,7 +94,7 @@ def test_named_problems_are_files_or_instances(tmp_path: Path) -> None:
 
 
 def test_the_digest_of_a_problem_is_that_of_its_contents(files: Files, tmp_path: Path) -> None:
-    first, second, *_ = problems_of(listed(tmp_path), None, "default")
+    first, second, *_ = problems_of(make_epddl_suite(tmp_path), None, "default")
     spec, instance, other = list_problems([str(files.spec), "grapevine/3_pl_2", "grapevine/3_pl_3"], "default")
     assert first.digest() == second.digest()  # one is a copy of the other
     assert instance.digest() != other.digest()
@@ -123,7 +123,7 @@ def test_the_digest_of_a_problem_is_that_of_its_contents(files: Files, tmp_path:
     ],
 )
 def test_missing_files_are_one_clear_line(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
-    suite = listed(tmp_path / changes.pop("folder", "."), **changes)
+    suite = make_epddl_suite(tmp_path / changes.pop("folder", "."), **changes)
     with pytest.raises(MissingError, match=f"^suite coins: .*{re.escape(message)}") as caught:
         problems_of(suite, None, "default")
     assert "\n" not in str(caught.value)
@@ -134,7 +134,7 @@ def test_suites_find_the_public_problems(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
     contents = {}
     for name, count, domains in (("epddl", 19, 10), ("ipc", 100, 11), ("ipc_training", 58, 11)):
-        found = problems_of(configured(name), None, "default")
+        found = problems_of(compose_suite(name), None, "default")
         assert (len(found), len({problem.domain for problem in found})) == (count, domains)
         for problem in found:
             reading = problem.reading

@@ -43,7 +43,7 @@ def along(path: Sequence[str]) -> list[list[str]]:
     return [list(path[:step]) for step in range(len(path) + 1)]
 
 
-def believed(model: KripkeModel, agent: str, fluent: str) -> Belief:
+def find_belief(model: KripkeModel, agent: str, fluent: str) -> Belief:
     """The same by the truth of formulas."""
     return {
         (True, True): Belief.EVERYTHING,
@@ -100,7 +100,7 @@ def test_beliefs_are_what_holds(problem: str, path: list[str]) -> None:
                 BeliefChange(agent, fluent, before, after)
                 for agent in now.agents
                 for fluent in now.fluents
-                if (before := believed(now, agent, fluent)) != (after := believed(then, agent, fluent))
+                if (before := find_belief(now, agent, fluent)) != (after := find_belief(then, agent, fluent))
             ]
             assert found.find_changes(part, choice.name) == expected
             seen += len(expected)

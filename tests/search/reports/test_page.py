@@ -51,17 +51,17 @@ class Reader(Page):
         return [found[name] for found in self.attributes if name in found]
 
 
-def solved(name: str, problem: str, nodes: float, ms: float, **more: Any) -> Outcome:
+def make_solved(name: str, problem: str, nodes: float, ms: float, **more: Any) -> Outcome:
     return Outcome(problem.partition("/")[0], problem, name, SOLVED, 4, nodes, ms / 2, ms, 40.0, **more)
 
 
 def outcomes(second: str = "hfs/gnn") -> Outcomes:
     first = {
-        "x_y/1": solved("bfs", "x_y/1", 10, 0.25),
+        "x_y/1": make_solved("bfs", "x_y/1", 10, 0.25),
         "x_y/2": Outcome("x_y", "x_y/2", "bfs", UNSOLVABLE, None, 30, 1, 9, consistent_beliefs=True),
         "z/1": Outcome("z", "z/1", "bfs", TIME_LIMIT, None, None, 1, 600),
     }
-    other = {"x_y/1": solved(second, "x_y/1", 5, 50), "z/1": solved(second, "z/1", 7, 1234.5)}
+    other = {"x_y/1": make_solved(second, "x_y/1", 5, 50), "z/1": make_solved(second, "z/1", 7, 1234.5)}
     return Outcomes({"bfs": first, second: other})
 
 
@@ -130,8 +130,8 @@ def test_what_is_kept_of_a_search_is_linked_where_it_is(tmp_path: Path) -> None:
     kept.parent.mkdir(parents=True)
     kept.write_text("{}")
     found = {
-        "x/1": solved("bfs", "x/1", 1, 1, file=kept),
-        "x/2": solved("bfs", "x/2", 1, 1, file=tmp_path / "gone.json"),
+        "x/1": make_solved("bfs", "x/1", 1, 1, file=kept),
+        "x/2": make_solved("bfs", "x/2", 1, 1, file=tmp_path / "gone.json"),
     }
     for folder, link in (("run", "records/x%20%231/bfs.json"), ("report", "../run/records/x%20%231/bfs.json")):
         assert Reader(Outcomes({"bfs": found}), tmp_path / folder).values("href") == [link]

@@ -37,14 +37,14 @@ def outcomes(first: str, second: str, nodes: list[tuple[float, float]] = []) -> 
     return Outcomes(found)
 
 
-def compared(*described: Any, names: str = "ab") -> Comparison:
+def compare_outcomes(*described: Any, names: str = "ab") -> Comparison:
     found = compare(outcomes(*described), *names)
     assert found is not None
     return found
 
 
 def test_only_problems_with_an_outcome_of_both_count_and_unsolvable_ones_are_answered() -> None:
-    found = compared("SUUTE–S", "STUSSST")
+    found = compare_outcomes("SUUTE–S", "STUSSST")
     assert (found.problems, found.both, found.only_first, found.only_second) == (6, 2, 2, 2)
     assert (found.difference, found.mcnemar, found.counted, found.ratio) == (0.0, 1.0, 0, None)
     assert compare(outcomes("S–", "–S"), "a", "b") is None
@@ -62,33 +62,33 @@ def test_only_problems_with_an_outcome_of_both_count_and_unsolvable_ones_are_ans
     ],
 )
 def test_the_mcnemar_test_is_a_sign_test_on_what_only_one_answered(first: int, second: int, probability: float) -> None:
-    found = compared("S" * first + "T" * second + "ST", "T" * first + "S" * second + "ST")
+    found = compare_outcomes("S" * first + "T" * second + "ST", "T" * first + "S" * second + "ST")
     assert found.mcnemar == pytest.approx(probability)
 
 
 def test_the_interval_of_the_difference() -> None:
     # The number of heads of 40 coins lies from 14 to 26 in the middle 95 %.
-    found = compared("S" * 40, "ST" * 20)
+    found = compare_outcomes("S" * 40, "ST" * 20)
     assert found.difference == 0.5
     assert found.interval == pytest.approx((14 / 40, 26 / 40))
-    swapped = compared("S" * 40, "ST" * 20, names="ba")
+    swapped = compare_outcomes("S" * 40, "ST" * 20, names="ba")
     assert (swapped.difference, swapped.interval) == (-0.5, pytest.approx((-26 / 40, -14 / 40)))
-    assert compared("SST", "SST").interval == (0.0, 0.0)
-    assert compared("S", "T").interval == (1.0, 1.0)
+    assert compare_outcomes("SST", "SST").interval == (0.0, 0.0)
+    assert compare_outcomes("S", "T").interval == (1.0, 1.0)
 
 
 def test_nodes_are_compared_where_both_solved() -> None:
-    found = compared("SU", "SU", [(2, 1), (8, 2), (8, 1), (16, 1), (32, 1)])
+    found = compare_outcomes("SU", "SU", [(2, 1), (8, 2), (8, 1), (16, 1), (32, 1)])
     assert (found.counted, found.unequal) == (5, 5)  # nodes of the others are not known
     assert found.ratio == pytest.approx(2 ** ((1 + 2 + 3 + 4 + 5) / 5))
     assert found.wilcoxon == pytest.approx(2 / 32)  # all five ranks on one side
     # One of three lies on the other side, with the least rank: of 8 signs 2 have a sum of at most 1, 4 with the mirror.
-    mixed = compared("", "", [(1, 2), (4, 1), (8, 1), (5, 5)])
+    mixed = compare_outcomes("", "", [(1, 2), (4, 1), (8, 1), (5, 5)])
     assert (mixed.counted, mixed.unequal, mixed.wilcoxon) == (4, 3, pytest.approx(0.5))
-    swapped = compared("", "", [(1, 2), (4, 1), (8, 1), (5, 5)], names="ba")
+    swapped = compare_outcomes("", "", [(1, 2), (4, 1), (8, 1), (5, 5)], names="ba")
     assert mixed.ratio == pytest.approx(2)
     assert (swapped.ratio, swapped.wilcoxon) == (pytest.approx(1 / 2), mixed.wilcoxon)
-    equal = compared("", "", [(0, 1), (3, 3)])  # no node at all counts as one
+    equal = compare_outcomes("", "", [(0, 1), (3, 3)])  # no node at all counts as one
     assert (equal.ratio, equal.unequal, equal.wilcoxon) == (1.0, 0, 1.0)
 
 
@@ -101,7 +101,7 @@ def test_the_table_and_the_sentences_say_it() -> None:
     assert row[7].startswith("+52.9 [+")
     assert row[8:] == ["5", "8", "0.062"]
     assert table.cells[1][7].startswith("-52.9 [-")
-    first, second, third, fourth = compared(*described).write_sentences()
+    first, second, third, fourth = compare_outcomes(*described).write_sentences()
     assert first == "a answered 14 of 17 problems and b 5; 9 only a, 0 only b."
     assert "with probability 0.0039 (exact McNemar test" in second
     assert "differs from that of b by +52.9 percentage points" in third

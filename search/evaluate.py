@@ -1,6 +1,6 @@
-"""Run a grid of searches, each in a process of its own, and keep every outcome in a file of its own.
+"""Run a grid of searches, each in its own process, and write every outcome to its own file.
 
-Started again, it goes on where it was. The table results.csv is derived from the outcomes at the end.
+Started again, it continues with the missing outcomes. At the end it writes the table results.csv.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Evaluate(Settings):
 
 
 def evaluate(settings: Evaluate) -> ExitCode:
-    """Search, and write the table of what is finished; no success when every search, or an array task, failed.
+    """Search and write the table of the outcomes; no success when every search, or an array task, failed.
 
     Raises:
         EpigymError: when a suite, an agent or a heuristic is wrong, or nothing can be submitted to the cluster.
@@ -70,7 +70,7 @@ def evaluate(settings: Evaluate) -> ExitCode:
     )
     results = evaluate(batch, cluster=settings.cluster, retry=settings.retry)
     if lost := len(batch.records) - len(results):
-        logger.error("%d records have no outcome: start the command again to go on", lost)
+        logger.error("%d searches have no outcome: start the command again to continue", lost)
         return ExitCode.FAILURE
     if results and all(result.status is SearchStatus.ERROR for result in results):
         logger.error("every search ended with an error, the first with: %s", results[0].message)

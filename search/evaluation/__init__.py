@@ -1,1 +1,1 @@
-"""Grids of searches, each record in a process of its own."""
+"""Grids of searches: problems, configurations, and a record of each outcome."""

@@ -1,4 +1,4 @@
-"""Records that one process has computed, each in a process of its own."""
+"""Records that are computed together, each search in its own process."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ logger = logging.getLogger("search.evaluate")
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Records with the limits of their processes; plain data that travels to array tasks, where it is called.
+    """Records with the limits of their processes; plain data that an array task receives and calls.
 
     Attributes:
-        records: what to compute.
-        folder: where the outcomes are kept.
+        records: to compute.
+        folder: of the outcomes.
         parallel: processes at a time.
         wall_limit: seconds until a process is killed.
         memory_limit: bytes of resident memory at which a process is killed.
@@ -42,19 +42,19 @@ class Batch:
 
     @property
     def seconds(self) -> float:
-        """The longest that it may take."""
+        """The longest possible duration."""
         return ceil(len(self.records) / self.parallel) * self.wall_limit
 
     @property
     def processors(self) -> int:
-        """How many it makes use of."""
+        """Number of processors in use."""
         return self.parallel * max(int(record.configuration.agent.get("threads", 1)) for record in self.records)
 
     def run(self, numbers: Iterable[int]) -> Generator[tuple[int, SearchResult], None, None]:
-        """Search, keep every outcome in a file of its own, and yield it; a search that fails is an outcome too.
+        """Search, write every outcome to its file, and yield it; a failed search is an outcome, too.
 
         Args:
-            numbers: positions of the records to compute, each taken when a process is free.
+            numbers: positions of the records to compute, consumed as processes become free.
         """
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
             os.environ.setdefault(name, "1")  # one core for each process
@@ -80,18 +80,18 @@ class Batch:
         return Job(number, record.search, (), takes_channel=True, time_limit=record.time_limit)
 
     def __call__(self) -> None:
-        """Compute what is not there yet, as an array task whose log names every record."""
+        """Compute the missing outcomes as an array task whose log names every record."""
         missing = (number for number, record in enumerate(self.records) if record.read(self.folder) is None)
         for number, result in self.run(missing):
             record = self.records[number]
             print(record.problem.name, record.configuration.label, result.status, flush=True)
 
     def checkpoint(self) -> DelayedSubmission:
-        """What submitit starts anew when the task is preempted or its time is over."""
+        """The call that submitit restarts after a preemption or time-out."""
         from submitit.core.utils import DelayedSubmission
 
         return DelayedSubmission(self)
 
     def _modules(self) -> list[str]:
-        """What every process imports, this module's imports included."""
+        """The modules that every process imports, this one included."""
         return [__name__, *(["torch"] if any(record.configuration.is_learned for record in self.records) else [])]

@@ -1,4 +1,4 @@
-"""What the outcome of a search depends on, as one hash."""
+"""A hash of all that the outcome of a search depends on."""
 
 from __future__ import annotations
 
@@ -25,16 +25,19 @@ _SOURCES = {
     "search": ("heuristics/**/*.py", "agents/**/*.py", "planning/**/*.py", "processes/**/*.py"),
     "learn": ("models/**/*.py",),
 }
-"""What a search may run, by package; the built core counts as well."""
+"""The sources that a search may run, by package; the built core counts as well."""
 
 
 def hash_dependencies(content: str, problem: Problem, configuration: Configuration, settings: Mapping[str, Any]) -> str:
-    """A hash of everything that decides how a search ends, as it is now.
+    """The hash of the content of a problem, its reading, the configuration, its files, the settings and the program.
 
-    That is the content of the problem (`problem.digest()`), how it is read, the configuration with the content of the
-    files that it names, the limits and other settings, and the sources of the program.
+    Args:
+        content: `problem.digest()`.
+        problem: of the search.
+        configuration: of the search; the content of the files that it names is hashed, too.
+        settings: limits and other settings.
     """
-    domain = None if problem.is_file else problem.domain  # what a file says about its domain is not looked at
+    domain = None if problem.is_file else problem.domain  # the domain name in a problem file does not count
     choices = configuration.choices
     return digest(
         {
@@ -49,7 +52,7 @@ def hash_dependencies(content: str, problem: Problem, configuration: Configurati
 
 
 def _find_files(choice: Mapping[str, Any], domain: str | None) -> Iterator[Path]:
-    """The files that a choice may read for a problem of a domain; None is any domain."""
+    """The files that an agent or heuristic may read for a problem of a domain; None is any domain."""
     for value in choice.values():
         if isinstance(value, str):
             pattern = glob.escape(value).replace("{domain}", "*" if domain is None else glob.escape(domain))
@@ -68,12 +71,12 @@ def _digest_files(files: Iterable[Path]) -> list[str]:
 
 @functools.cache
 def digest_program() -> list[str]:
-    """The digests of the program, which does not change while it runs."""
+    """The digests of the program files, computed once."""
     return _digest_files(list_program_files())
 
 
 def list_program_files() -> list[Path]:
-    """The built core and the sources of what a search may run."""
+    """The built core and the sources that a search may run."""
     return [_find_origin("epigym._core")] + [
         path
         for package, patterns in _SOURCES.items()

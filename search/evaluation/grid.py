@@ -19,7 +19,7 @@ def make_records(
     configurations: Sequence[Configuration],
     options: SearchOptions,
 ) -> list[Record]:
-    """Every configuration on every problem, as problems, files and program are now.
+    """Every configuration on every problem, with current keys.
 
     Raises:
         MissingError: when there is no such problem.
@@ -33,7 +33,7 @@ def make_records(
 
 
 def make_configurations(agents: Sequence[Choice], heuristics: Sequence[Choice]) -> list[Configuration]:
-    """Every informed agent with every heuristic; a blind agent stands alone.
+    """Every informed agent with every heuristic, and every uninformed agent once.
 
     Raises:
         UsageError: when there is no agent, two configurations have the same label, or a choice is wrong.
@@ -50,5 +50,5 @@ def make_configurations(agents: Sequence[Choice], heuristics: Sequence[Choice]) 
 
 
 def write_table(folder: Path, records: Iterable[Record]) -> None:
-    """Derive `results.csv` from what is kept: a row for every record, in the order of the records."""
+    """Write `results.csv` from the cached outcomes: a row for every record, in their order."""
     write_rows(folder / "results.csv", COLUMNS, (record.row(folder) for record in records))

@@ -18,12 +18,12 @@ _COLUMNS = ("solved", "unsolvable", "limit", "error")
 
 
 class ProgressTable(Live):
-    """A live table: how the records of each configuration ended, what runs now, and when all will be done.
+    """A live table: outcomes by configuration, running searches, and the expected end.
 
     Args:
         console: where to draw.
-        records: what is to be done.
-        known: results of the records, by their position, that an earlier run finished.
+        records: the whole grid.
+        known: cached results, by position of their record.
     """
 
     def __init__(self, console: Console, records: Sequence[Record], known: Mapping[int, SearchResult]) -> None:
@@ -32,26 +32,26 @@ class ProgressTable(Live):
         self._counts: Counter[tuple[str, str]] = Counter()
         self._running: set[int] = set()
         columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-        self._progress = Progress(*columns, speed_estimate_period=3600)  # seconds: records differ in length
+        self._progress = Progress(*columns, speed_estimate_period=3600)  # seconds; searches differ in length
         self._task = self._progress.add_task("", total=len(records) - len(known))
         for number, result in known.items():
             self._count(number, result)
         super().__init__(console=console, refresh_per_second=2)
 
     def stop(self) -> None:
-        """Draw the end."""
+        """Draw the table for the last time."""
         super().stop()
         if not self.console.is_terminal:
             self.console.line()
 
     def watch(self, numbers: Iterable[int]) -> Iterator[int]:
-        """Positions of records, each shown as running when it is taken."""
+        """Yield positions of records and show each as running."""
         for number in numbers:
             self._running.add(number)
             yield number
 
     def finish(self, number: int, result: SearchResult) -> None:
-        """Count the record at a position, which has just ended."""
+        """Count the result of the record at a position."""
         self._running.discard(number)
         self._progress.advance(self._task)
         self._count(number, result)
@@ -61,7 +61,7 @@ class ProgressTable(Live):
         self._counts[self._records[number].configuration.label, column] += 1
 
     def get_renderable(self) -> RenderableType:
-        """The table, what runs, and the progress."""
+        """The table, the running searches and the progress bar."""
         rows = [
             [label, *(str(self._counts[label, column]) for column in _COLUMNS), str(total)]
             for label, total in self._totals.items()

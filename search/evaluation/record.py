@@ -1,4 +1,4 @@
-"""A record of an evaluation: one configuration on one problem, with its outcome in a file of its own."""
+"""A record of an evaluation: one configuration on one problem, and the file with its outcome."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from search.processes.channel import NO_CHANNEL, ProgressChannel
 
 logger = logging.getLogger("search.evaluate")
 
-_INNER_SHARE = 0.95  # of the memory limit: a search that ends by itself knows how far it came
-_SHOWN = 8  # digits of a key in the name of a file
+_INNER_SHARE = 0.95  # of the memory limit: a search that stops by itself reports its counts
+_SHOWN = 8  # digits of a key in a file name
 COLUMNS = (
     "domain", "problem", "configuration", "consistent_beliefs", "status", "plan_length", "first_length", "optimal",
     "expanded", "generated", "distinct", "actions", "fluents", "initial_worlds",
@@ -48,9 +48,9 @@ class Record:
     Attributes:
         problem: what to solve.
         configuration: agent and heuristic.
-        options: of the search; its limits are most nodes to expand, seconds to read, ground and search, and bytes of
-            resident memory of the process, its children's included.
-        key: a hash of what the outcome depended on when the grid was made, see `assign_key`.
+        options: of the search; its limits are expanded nodes, seconds to read, ground and search, and bytes of resident
+            memory of the process and its children.
+        key: a hash of all that the outcome depends on, computed when the grid was made, see `assign_key`.
     """
 
     problem: Problem
@@ -59,7 +59,7 @@ class Record:
     key: str = ""
 
     def assign_key(self, content: str) -> Record:
-        """The record with a key of what the outcome depends on now; `content` is the digest of the problem."""
+        """The record with its current key; `content` is the digest of the problem."""
         return replace(self, key=hash_dependencies(content, self.problem, self.configuration, asdict(self.options)))
 
     @property
@@ -68,7 +68,7 @@ class Record:
         return self.options.limits.time_limit if self.options.limits else None
 
     def file(self, folder: Path) -> Path:
-        """Where the outcome is kept."""
+        """The file of the outcome."""
         parts = self.problem.name.strip("/").replace("..", "_").split("/")
         return folder.joinpath("records", *parts, slug(self.configuration.label) + self._ending)
 
@@ -77,34 +77,36 @@ class Record:
         return f".{self.key[:_SHOWN]}.json"
 
     def read(self, folder: Path) -> SearchResult | None:
-        """The outcome that is kept for this very record, or None when it is still to be computed."""
+        """The cached outcome with the key of this record, or None."""
         data = self._read_file(folder)
         return SearchResult.from_dict(data["result"]) if data else None
 
     def write(self, folder: Path, result: SearchResult, detail: str = "") -> None:
-        """Keep an outcome that was found on this machine; `detail` is the traceback of a failure."""
+        """Write an outcome computed on this machine; `detail` is the traceback of a failure."""
         machine = {"host": platform.node(), "processor": _find_processor()}
         data = {"key": self.key, "record": asdict(self), **machine, "result": result.to_dict(), "detail": detail}
         write_checksummed(self.file(folder), data)
 
     def invalidate(self, folder: Path) -> None:
-        """Delete the outcome that is kept, so that it is computed again."""
+        """Delete the cached outcome."""
         self.file(folder).unlink(missing_ok=True)
 
     def estimate_seconds(self, folder: Path) -> float:
-        """What the newest outcome took that is kept beside this record's; without one, as long as it may take."""
+        """Total seconds of the newest outcome with another key; without one, the time limit."""
         most = float("inf") if self.time_limit is None else self.time_limit
-        with suppress(OSError, ValueError, KeyError, EpigymError):  # none, gone by now, damaged or older
+        with suppress(
+            OSError, ValueError, KeyError, EpigymError
+        ):  # missing, damaged or of an older format
             newest = max(self._list_others(folder), key=lambda path: path.stat().st_mtime)
-            result = SearchResult.from_dict(read_checksummed(newest, "computed again when it is asked for")["result"])
+            result = SearchResult.from_dict(read_checksummed(newest, "computed again when needed")["result"])
             return min(result.costs.total_seconds, most)
         return most
 
     def search(self, *, channel: ProgressChannel = NO_CHANNEL) -> SearchResult:
-        """Do the search, in a process of its own.
+        """Search in this process.
 
         Raises:
-            EpigymError: when the problem is wrong, or something that the outcome depends on is no longer what it was.
+            EpigymError: when the problem is wrong, or the problem, a file of the settings or the program has changed.
         """
         if self.assign_key(self.problem.digest()) != self:
             raise EpigymError(
@@ -115,7 +117,7 @@ class Record:
     def row(self, folder: Path) -> dict[str, str]:
         """The outcome as a row of the table, by `COLUMNS`; without an outcome its status is empty.
 
-        Counts of a search that time or memory ended are left out: they differ from run to run.
+        Counts of a search that ended at a time or memory limit are left out: they differ from run to run.
         """
         row = dict.fromkeys(COLUMNS, "") | {
             "domain": self.problem.domain,
@@ -132,25 +134,25 @@ class Record:
         return row
 
     def _read_file(self, folder: Path) -> dict[str, Any]:
-        """The content of the file; empty when there is none, or it is damaged or another record's."""
+        """The content of the file; empty when it is missing or damaged or has another key."""
         data = read_cached(self.file(folder), "the record is computed again")
         return data if data.get("key") == self.key else {}
 
     def _list_others(self, folder: Path) -> list[Path]:
-        """The outcomes that are kept beside this record's and whose key is another."""
+        """The files of outcomes of the same problem and configuration with another key."""
         mine = self.file(folder)
         alike = re.compile(re.escape(mine.name.removesuffix(self._ending)) + rf"\.[0-9a-f]{{{_SHOWN}}}\.json")
         return [path for path in mine.parent.glob("*.json") if path != mine and alike.fullmatch(path.name)]
 
 
 def read_cached(path: Path, consequence: str) -> dict[str, Any]:
-    """The values of a checksummed file; none when it does not exist, or is damaged.
+    """The values of a checksummed file; empty when it does not exist or is damaged.
 
-    A damaged file is named in one warning, and is kept beside its place with `.damaged` behind its name.
+    A damaged file causes a warning and is renamed: `.damaged` is appended to its name.
 
     Args:
         path: the file.
-        consequence: what happens now that it is damaged, such as "computed again".
+        consequence: of a damaged file, for the warning, such as "the record is computed again".
     """
     aside = path.with_name(f"{path.name}.damaged")
     try:
@@ -170,9 +172,9 @@ def search_from(
     options: SearchOptions,
     channel: ProgressChannel = NO_CHANNEL,
 ) -> SearchResult:
-    """Load a problem and search, within limits of time for both and of memory for this process.
+    """Load a problem and search in this process; the time limit covers both.
 
-    Who watches it sees to it that they hold.
+    The search checks its limits itself; the supervisor of the process enforces them.
     """
     start = perf_counter()
     task = load()
@@ -184,8 +186,8 @@ def search_from(
 
 
 def _make_entries(result: SearchResult, anytime: bool) -> dict[str, str]:
-    """What the table has of a result."""
-    was_cut = anytime and result.plan is not None and not result.optimal  # while it searched for a shorter plan
+    """The columns of the table that come from a result."""
+    was_cut = anytime and result.plan is not None and not result.optimal  # during the search for a shorter plan
     is_counted = not was_cut and (result.status.is_decided or result.status is SearchStatus.EXPANSION_LIMIT)
     counts = {name: str(getattr(result, name)) for name in ("expanded", "generated", "distinct") if is_counted}
     history = result.history if result.status is SearchStatus.SOLVED else ()

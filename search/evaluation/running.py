@@ -1,4 +1,4 @@
-"""Running the records of an evaluation that are still to be computed."""
+"""Computing the missing records of an evaluation."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ logger = logging.getLogger("search.evaluate")
 
 
 def evaluate(batch: Batch, *, cluster: Local | Slurm | None, retry: bool) -> list[SearchResult]:
-    """Search and keep every outcome in a file of its own; a search that fails is an outcome too.
+    """Search and write every outcome to its file; a failed search is an outcome, too.
 
-    A run that was interrupted, at whatever moment, goes on where it was when it is started again. At its end, and when
-    it is interrupted by Ctrl-C, `results.csv` is derived from the outcomes.
+    An interrupted run continues when it is started again. At the end, and after Ctrl-C, `results.csv` is written from
+    the outcomes.
 
     Args:
         batch: the whole grid, with the limits of its processes.
-        cluster: where array tasks compute it; None for this process.
-        retry: whether to compute again what ended with an error.
+        cluster: where array tasks compute the records; None for this process.
+        retry: whether to repeat searches that ended with an error.
 
     Returns:
         The outcomes in the order of the records, cached ones included; fewer than there are records when array tasks
@@ -38,7 +38,7 @@ def evaluate(batch: Batch, *, cluster: Local | Slurm | None, retry: bool) -> lis
     Raises:
         MissingError: when the regressor of a search is missing.
         EpigymError: when array tasks cannot be submitted.
-        KeyboardInterrupt: when it was interrupted; the message says what is kept and how to go on.
+        KeyboardInterrupt: after Ctrl-C; the message says where the outcomes are and how to continue.
     """
     records, folder = batch.records, batch.folder
     known = {number: result for number, record in enumerate(records) if (result := record.read(folder)) is not None}

@@ -1,4 +1,4 @@
-"""The problems of an evaluation: those that are named, those of a suite of `domains`, or files that a suite lists."""
+"""The problems of an evaluation: named ones, those of a suite of `domains`, or the files that a suite lists."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Problem:
     """A problem of an evaluation.
 
     Attributes:
-        name: as tables list it, `domain/instance` or a file.
-        domain: as tables list it; for a file that is named by itself its folder.
-        source: what `epigym.problem.load_problem` loads.
-        reading: how it reads it.
+        name: in tables, `domain/instance` or a file.
+        domain: in tables; for a named file, its folder.
+        source: argument of `epigym.problem.load_problem`.
+        reading: how the source is read.
     """
 
     name: str
@@ -39,21 +39,21 @@ class Problem:
 
     @property
     def is_file(self) -> bool:
-        """Whether it lies in files; else a module of `domains` writes it."""
+        """Whether the source is a file; else a module of `domains` writes the text."""
         return Path(self.source).is_file()
 
     def load(self) -> Task:
-        """The task, without the warnings about its text, which `search.solve` shows."""
+        """The task; warnings about the text are suppressed, `search.solve` shows them."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ProblemWarning)
             return load_problem(self.source, self.reading)
 
     def digest(self) -> str:
-        """A hash of all texts that make up the problem; errors as `contents`."""
+        """A hash of all texts of the problem; errors as `contents`."""
         return digest(self.contents())
 
     def contents(self) -> list[bytes]:
-        """All texts that make up the problem.
+        """All texts of the problem.
 
         Raises:
             MissingError: when there is no such file or instance.
@@ -75,7 +75,7 @@ class Problem:
 
 
 def list_problems(names: Iterable[str], semantics: Semantics) -> list[Problem]:
-    """Problems that are named: files, folders or patterns of files, or `domain/instance`."""
+    """Problems by name: files, folders or patterns of files, or `domain/instance`."""
     return [_make_problem(name, semantics) for name in find_problems(names)]
 
 
@@ -87,9 +87,9 @@ def problems_of(
     Args:
         choice: `name` and `split` of a suite of `domains`; or `name`, `folder`, `plank_compat` and, by domain,
             the pattern of the `problems` below the folder with their `domain_file` and `libraries`.
-        per_domain: most problems of a domain; None for all of them.
+        per_domain: largest number of problems of a domain; None for all.
         semantics: the reading of mA*.
-        only: domains of the suite; none for all of them.
+        only: domains of the suite; empty for all.
 
     Raises:
         UsageError: when there is no such suite, split or domain.
@@ -141,7 +141,7 @@ def _list_epddl_problems(choice: Mapping[str, Any], domain: str) -> list[Problem
 
 
 def _find_referenced_files(problem: Path) -> Iterator[Path]:
-    """The files that a problem names, if it is a specification."""
+    """The files that a specification refers to; none for other problems."""
     content: object = None
     with suppress(ValueError, RecursionError):
         content = json.loads(problem.read_bytes()) if problem.suffix == ".json" else None

@@ -1,4 +1,4 @@
-"""The records of an evaluation as array tasks of a cluster, by submitit."""
+"""Records of an evaluation computed by array tasks of a cluster, with submitit."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ logger = logging.getLogger("search.evaluate")
 def compute_records(
     batch: Batch, numbers: Iterable[int], cluster: Local | Slurm
 ) -> Generator[tuple[int, SearchResult], None, None]:
-    """Have the records at some positions computed by array tasks; every outcome, as its file appears.
+    """Compute the records at some positions by array tasks, and yield every outcome when its file appears.
 
-    A file says which task computes what: whoever comes next waits for those that still run, and submits only what none
-    of them computes. A task that ends without all of its outcomes is named with its log.
+    The file `tasks.json` lists the records of each task: a later run waits for tasks that still run and submits only
+    the other records. A task that ends without all of its outcomes causes an error message with the path of its log.
 
     Raises:
-        MissingError: when nothing can be submitted from here.
+        MissingError: when this machine cannot submit.
         UsageError: when the cluster refuses the tasks.
     """
     place = batch.folder / "cluster"
@@ -75,20 +75,20 @@ def order_by_time(records: Iterable[Record], folder: Path) -> list[Record]:
 
 
 def _find_running(place: Path, cluster: Local | Slurm) -> dict[Job[None], list[str]]:
-    """The array tasks that were submitted before and have not ended, with the files that they write."""
-    files = read_cached(place / "tasks.json", "what it said to run is submitted again")
+    """The running array tasks of earlier runs, with the files that they write."""
+    files = read_cached(place / "tasks.json", "the records of its tasks are submitted again")
     return {job: files[job.job_id] for job in _drop_ended(cluster.find_jobs(place, files))}
 
 
 def _drop_ended(jobs: Sequence[Job[None]]) -> list[Job[None]]:
-    """The array tasks that have not ended."""
+    """The array tasks that still run."""
     if jobs:
-        jobs[0].get_info(mode="force")  # SLURM is asked for all of them
+        jobs[0].get_info(mode="force")  # refreshes the state of all
     return [job for job in jobs if not job.done()]
 
 
 def _submit(batch: Batch, place: Path, cluster: Local | Slurm) -> dict[Job[None], list[str]]:
-    """New array tasks that compute all records, with the files that they write."""
+    """Submit array tasks for all records; returns them with the files that they write."""
     from submitit.helpers import clean_env
 
     batches = [
@@ -96,9 +96,9 @@ def _submit(batch: Batch, place: Path, cluster: Local | Slurm) -> dict[Job[None]
     ]
     executor = cluster.make_executor(place, batches)
     try:
-        with clean_env():  # of a task of SLURM in which this may run
+        with clean_env():  # without the variables of a SLURM task that runs this process
             jobs = executor.submit_array(batches)
-    except RuntimeError as error:  # of submitit, with what sbatch said
+    except RuntimeError as error:  # of submitit, with the message of sbatch
         raise UsageError(f"the array is refused: {str(error).strip().splitlines()[0]}") from None
     return {
         job: [_file_of(record, batch.folder) for record in one.records] for job, one in zip(jobs, batches, strict=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _SPARE_SECONDS = 300.0  # to start the task, and to end it before it is killed
-_SPARE_BYTES = 1 << 30  # of the process that watches the others, and of the one that they come from
+_SPARE_BYTES = 1 << 30  # of the supervisor and of the server that forks the processes
 
 logger = logging.getLogger("search.evaluate")
 
@@ -34,11 +34,11 @@ class Local:
     workers: int = field(metadata={"minimum": 1})
 
     def make_batches(self, ordered: Sequence[T]) -> list[list[T]]:
-        """One batch for each worker; they start with what comes first."""
+        """One batch for each worker; the first records come first in their batches."""
         return _deal(ordered, min(self.workers, len(ordered)))
 
     def make_executor(self, folder: Path, batches: Sequence[Batch]) -> LocalExecutor:
-        """What submits the batches."""
+        """The object that submits the batches."""
         from submitit import LocalExecutor
 
         executor = LocalExecutor(folder)
@@ -46,7 +46,7 @@ class Local:
         return executor
 
     def find_jobs(self, folder: Path, names: Iterable[str]) -> list[Job[None]]:
-        """None: what a command left running that was killed is computed again."""
+        """No array tasks: records of a killed command are computed again."""
         return []
 
     def leave(self, jobs: Sequence[Job[None]]) -> None:
@@ -59,7 +59,7 @@ class Local:
 class Slurm:
     """A SLURM cluster on whose machines the folder and the program are the same, see `conf/cluster/slurm.yaml`."""
 
-    poll_seconds: ClassVar[float] = 30.0  # as rarely as submitit asks SLURM
+    poll_seconds: ClassVar[float] = 30.0  # the interval at which submitit queries SLURM
 
     workers: int = field(metadata={"minimum": 1})
     records: int = field(metadata={"minimum": 1})
@@ -73,18 +73,18 @@ class Slurm:
     additional_parameters: dict[str, Any]
 
     def make_batches(self, ordered: Sequence[T]) -> list[list[T]]:
-        """Small batches; those that run at a time start with what comes first."""
+        """Small batches, in waves of `workers`; the first records come first in the batches of their wave."""
         size = max(self.records, ceil(len(ordered) / self.tasks))
         wave = size * self.workers
         waves = [ordered[start : start + wave] for start in range(0, len(ordered), wave)]
         return [batch for wave in waves for batch in _deal(wave, ceil(len(wave) / size))]
 
     def make_executor(self, folder: Path, batches: Sequence[Batch]) -> SlurmExecutor:
-        """What submits the batches as an array.
+        """The object that submits the batches as an array.
 
         Raises:
             MissingError: when this machine cannot submit.
-            UsageError: when the time is too short for a record.
+            UsageError: when the time limit of a task is too short for one search.
         """
         from submitit import SlurmExecutor
 
@@ -93,12 +93,12 @@ class Slurm:
         longest = max(batch.wall_limit for batch in batches) + _SPARE_SECONDS
         if self.timeout_min is not None and 60 * self.timeout_min < longest:
             raise UsageError(
-                f"cluster.timeout_min={self.timeout_min} is too short for a record, which may take time_limit + grace: "
+                f"cluster.timeout_min={self.timeout_min} is too short for a search, which may take time_limit + grace: "
                 f"give at least {ceil(longest / 60)}"
             )
         processors = self.cpus_per_task or max(batch.processors for batch in batches)
         memory = max(batch.parallel * batch.memory_limit for batch in batches) + _SPARE_BYTES
-        # Every time that a task runs out of its time it has finished a record at least.
+        # Before each time-out a task finishes at least one record.
         executor = SlurmExecutor(folder, max_num_timeout=max(len(batch.records) for batch in batches))
         executor.update_parameters(
             job_name=self.name,
@@ -108,20 +108,20 @@ class Slurm:
             cpus_per_task=processors,
             mem=self.mem or f"{ceil(memory / 2**20)}M",
             array_parallelism=self.workers,
-            srun_args=[f"--cpus-per-task={processors}"],  # which srun does not take from sbatch since SLURM 22.05
+            srun_args=[f"--cpus-per-task={processors}"],  # since SLURM 22.05, srun does not inherit it from sbatch
             additional_parameters=self.additional_parameters,
         )
         return executor
 
     def find_jobs(self, folder: Path, names: Iterable[str]) -> list[Job[None]]:
-        """The array tasks of these names, whoever submitted them.
+        """The array tasks of these names, also those of earlier commands.
 
         Raises:
             EpigymError: when SLURM does not know one.
         """
         from submitit import SlurmJob
 
-        jobs: list[Job[None]] = [SlurmJob(folder, name) for name in names]  # all, so that SLURM is asked once
+        jobs: list[Job[None]] = [SlurmJob(folder, name) for name in names]  # all first, so that SLURM is queried once
         for job in jobs:
             if job.state == "UNKNOWN" and not job.done():
                 raise EpigymError(
@@ -130,7 +130,7 @@ class Slurm:
         return jobs
 
     def leave(self, jobs: Sequence[Job[None]]) -> None:
-        """Let the array tasks go on."""
+        """Leave the array tasks running."""
         arrays = sorted({job.job_id.partition("_")[0] for job in jobs})
         logger.warning("the array goes on: `scancel %s` ends it", " ".join(arrays))
 

@@ -185,7 +185,7 @@ def test_lost_tasks_are_named_with_their_logs_and_no_success(
     assert [record.message for record in caplog.records if record.levelno == logging.ERROR] == [
         f"array task 12_0 ended without 2 outcomes, see {tmp_path}/cluster/12_0_0_log.err",
         f"array task 12_1 ended without 1 outcomes, see {tmp_path}/cluster/12_1_0_log.err",
-        "3 records have no outcome: start the command again to go on",
+        "3 searches have no outcome: start the command again to continue",
     ]
 
 
@@ -195,7 +195,9 @@ def test_a_damaged_list_of_tasks_submits_what_is_missing_again(batch: Batch, cap
     listed.write_text('{"17": ["records/x.json"]}')
     assert sorted(dict(array.compute_records(batch, range(5), Local(workers=2)))) == list(range(5))
     [message] = caplog.messages
-    assert message.endswith("what it said to run is submitted again, what was there is kept as tasks.json.damaged")
+    assert message.endswith(
+        "the records of its tasks are submitted again, what was there is kept as tasks.json.damaged"
+    )
     assert listed.with_name("tasks.json.damaged").exists()
 
 
@@ -214,7 +216,7 @@ def test_a_task_that_slurm_does_not_know_is_not_waited_for(
 def test_what_cannot_be_submitted_is_said(
     batch: Batch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(UsageError, match=r"^cluster.timeout_min=5 is too short for a record, .*: give at least 6$"):
+    with pytest.raises(UsageError, match=r"^cluster.timeout_min=5 is too short for a search, .*: give at least 6$"):
         list(array.compute_records(batch, range(5), slurm("cluster.timeout_min=5")))
 
     def refuse(_: Sequence[str]) -> str:

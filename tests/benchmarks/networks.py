@@ -5,8 +5,9 @@ python -m tests.benchmarks.networks set=validation guidance=h_add,h_ff,linear
 python -m tests.benchmarks.networks domain=gossip,grapevine guidance=network/1 out=outputs/networks
 
 `guidance` is h_ff, h_add (the base heuristics, which untrained networks equal), linear (the linear models of epigym),
-network/SEED (a network of the domain), general/SEED (one network of all domains), or a choice of everything,
-ENCODING/OBJECTIVE/BASE/DATA/SEED, such as hash/distance/none/published/1. `table=true` only prints what is there.
+network/SEED (a network of the domain), general/SEED (one network of all domains), a choice of everything,
+ENCODING/OBJECTIVE/BASE/DATA/SEED, such as hash/distance/none/published/1, or the paper's network, paper/BUDGET/SEED,
+where `PAPER` lists the budgets. `table=true` only prints what is there.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from learn.models.base import BaseHeuristic
 from learn.models.shipped import LINEAR
 from learn.training.validation import search_greedily
 from search.agents.result import SearchStatus
+from search.heuristics.gnn import Gnn
 from search.heuristics.learned import Learned
 from search.reports.metrics import mcnemar
 from tests.benchmarks.suites.hard import draw
@@ -49,6 +51,14 @@ STEPS: Final = {
 PROBLEMS: Final = 10
 EXPANSIONS: Final = 1000
 GUIDANCE: Final = "h_ff,h_add,linear,network/42,network/1,network/2,general/42"
+PAPER: Final = {
+    "dfs": ("recipe=paper",),
+    "exhaustive": ("recipe=paper", "explorer=exhaustive"),
+    "short": ("model=paper", "objective=distance", "base=none", "data=published", "validation=loss"),
+}
+"""Settings of the paper's network: its own budget on two kinds of rollouts, and 2,000 steps."""
+FEWER: Final = "validation.problems=12"
+"""Of the general network, for each domain, and of choices of everything, which are many."""
 COLUMNS: Final = ("domain", "problem", "guidance", "solved", "expanded", "cpu_seconds", "plan_length")
 
 Result = Mapping[str, str]
@@ -110,13 +120,14 @@ def find_model(domain: str, guidance: str, out: Path) -> Path | None:
     if guidance == "linear":
         return LINEAR / f"{domain}.json"
     kind, *choices, seed = guidance.split("/")
-    is_general = kind == "general"
-    domain = "all" if is_general else domain
-    if choices:
-        settings = [f"{name}={value}" for name, value in zip(("objective", "base", "data"), choices, strict=True)]
-        settings.append(f"encoding={kind}")
-    else:
-        settings = ["encoding=relational", *(["validation.problems=12"] if is_general else [])]
+    settings = ["encoding=relational"]
+    if kind == "general":
+        domain, settings = "all", [*settings, FEWER]
+    elif kind == "paper":
+        settings = ["encoding=hash", *PAPER[choices[0]]]
+    elif choices:
+        names = ("encoding", "objective", "base", "data")
+        settings = [*(f"{name}={value}" for name, value in zip(names, (kind, *choices), strict=True)), FEWER]
     return train([*settings, f"domain={domain}"], seed, out / guidance.replace("/", "-") / domain)
 
 
@@ -126,17 +137,23 @@ def train(settings: Sequence[str], seed: str, folder: Path) -> Path:
         command = ["-m", "learn.train", *settings, f"seed={seed}", "trainer=cpu", "resume=true", f"run_dir={folder}"]
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         subprocess.run([sys.executable, *command], check=True, env=environment)
-    return folder / "model.json"
+    model = folder / "model.json"
+    return model if model.exists() else folder / "checkpoints" / "best.ckpt"
 
 
 def search(task: Task, guidance: str, model: Path | None) -> dict[str, str]:
     """What greedy search did with the guidance; `cpu_seconds` include the first steps of building it."""
     space, start = StateSpace(task), time.process_time()
-    score = BaseHeuristic(space, guidance) if model is None else Learned(space, str(model)).score
+    score = BaseHeuristic(space, guidance) if model is None else make_heuristic(space, model).score
     found = search_greedily(space, score, EXPANSIONS)
     solved = found.status is SearchStatus.SOLVED
     counts = {"expanded": str(found.expanded if solved else EXPANSIONS), "plan_length": str(len(found.plan or ()))}
     return {"solved": str(int(solved)), "cpu_seconds": f"{time.process_time() - start:.3f}", **counts}
+
+
+def make_heuristic(space: StateSpace, model: Path) -> Learned | Gnn:
+    """The heuristic of a model, with PyTorch only where the core cannot evaluate it."""
+    return (Learned if model.suffix == ".json" else Gnn)(space, str(model))
 
 
 def describe(rows: Sequence[Result], wanted: Sequence[str]) -> Iterator[Table]:

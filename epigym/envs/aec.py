@@ -26,49 +26,49 @@ WAIT = 0
 
 
 class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
-    """The agents of an environment act in turn, each on what it believes, until its goal holds.
+    """The agents of an environment act in turn, each on its own beliefs, until the goal holds.
 
     A PettingZoo AEC environment around an `EpistemicEnv`, which says what e-states, actions, goals, observations and
     pictures are. There one central planner with a full view chooses every action. Here every agent chooses its own.
 
     ## Agents
     The agents of the task that can act, in the task's order; in every round each has one turn. An action belongs to
-    its actor, whom the domain names. An action without a named actor belongs to all agents: whoever believes it
-    applicable may take it. The argument `actors` names more of them, or others.
+    its actor, which the domain names. An action without a named actor belongs to all agents: every agent that
+    believes it applicable may take it. The argument `actors` adds or replaces actors.
 
     ## Action Spaces
     `Discrete(n + 1)` for an agent with n actions: 0 is to wait, `i` is its `i`-th action in declaration order.
     The attribute `action_names` has their names, and so has each agent's info.
 
     ## Observation Spaces
-    The graph of the agent's perspective, with the goal beside it, as in `EpistemicEnv`: the e-state in which the worlds
-    that the agent considers possible are designated. Two e-states that the agent cannot tell apart look the same to
-    it, and where it is wrong it sees what it believes. An agent that believes everything has no perspective, as it
-    considers no world possible: it observes the goal alone and can only wait. `gymnasium.ObservationWrapper`s of `env`
-    hold for every agent; with `epigym.PaddedObservation` observations are arrays of fixed size.
+    The graph of the agent's perspective and of the goal, as in `EpistemicEnv`: the e-state in which the worlds
+    that the agent considers possible are designated. E-states that the agent cannot distinguish have the same
+    observation; an agent with false beliefs observes its beliefs. An agent with inconsistent beliefs considers no
+    world possible and has no perspective: it observes the goal alone and can only wait.
+    `gymnasium.ObservationWrapper`s of `env` apply to every agent; with `epigym.PaddedObservation` observations are
+    arrays of fixed size.
 
-    `state()` is the observation of the e-state itself, in the space `state_space`: for what may see all, such as a
-    learner's critic, not for agents.
+    `state()` is the observation of the e-state itself, in the space `state_space`, for example for a centralized
+    critic; agents do not see it.
 
     ## Masks
     `infos[agent]["action_mask"]` marks waiting and the actions that the agent believes applicable, that is, those that
-    are applicable in its perspective. An agent may be wrong. An action that it believes applicable and that is not
-    changes nothing, and nobody notices, not even the agent itself: no observation changes. What the mask does not have
-    is not done even where it would be possible; as `env` was told it changes nothing too, or is an error.
+    are applicable in its perspective. An agent may be wrong: an action that it believes applicable but that is not
+    changes neither the e-state nor any observation. An action outside the mask is never applied, even where it is
+    applicable; it changes nothing or is an error, as `invalid_action` of `env` says.
 
     ## Starting State
-    That of `env`; `reset` takes its options. One that does not exist is warned of and ignored.
+    That of `env`; `reset` takes its options, and warns of and ignores unknown ones.
 
     ## Rewards
-    -1 for all agents in every turn, whoever waits or acts, so the return is minus the number of turns.
+    -1 for all agents in every turn, with or without an action, so the return is minus the number of turns.
 
     ## Episode End
-    - Termination, for all agents: the goal holds in the e-state itself, whatever anybody believes. Where it does so at
+    - Termination, for all agents: the goal holds in the e-state itself, not only in perspectives. Where it holds at
       reset already, the first turn changes nothing and terminates.
     - Truncation, for all agents: after `max_rounds` rounds.
 
-    That the episode goes on tells agents that the goal does not hold, though they may believe so; their observations do
-    not.
+    A continuing episode reveals to agents that the goal does not hold; observations do not.
 
     ## Information
     `infos` of each agent:
@@ -76,17 +76,17 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
     - `action_mask`: int8[n + 1], see above.
     - `action_names`: the names of its actions, a tuple.
     - `invalid_action`: whether the mask did not have the action of its last turn.
-    - `failed`: whether the mask had it, but it was not applicable. It is for logs and learners: agents do not notice.
+    - `failed`: whether the mask had it, but it was not applicable. For logs and learners; agents do not observe it.
 
     ## References
     T. Engesser, T. Bolander, R. Mattmüller, B. Nebel, "Cooperative Epistemic Multi-Agent Planning for Implicit
     Coordination", EPTCS 243, 2017.
 
     Args:
-        env: an `EpistemicEnv`, as `gymnasium.make` makes it. Of its wrappers only those hold that change single
-            observations; a limit of steps does not.
-        actors: the agents that take actions, by the names of the actions; instead of those whom the domain names.
-        max_rounds: how many turns every agent has at most.
+        env: an `EpistemicEnv`, as `gymnasium.make` makes it. Only its wrappers of single observations apply; a limit of
+            steps does not.
+        actors: the agent that takes an action, by the name of the action, in place of the actor that the domain names.
+        max_rounds: the most turns of every agent.
 
     Attributes:
         central: the `EpistemicEnv` itself, with the task, the space, and the e-state as it is.
@@ -111,7 +111,7 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
         actors: Mapping[str, str] | None = None,
         max_rounds: int = 100,
     ) -> None:
-        """Find out who can do what; `reset` starts an episode."""
+        """Determine the actions of each agent; `reset` starts an episode."""
         super().__init__()
         if not isinstance(env.unwrapped, EpistemicEnv):
             raise TypeError(f"EpistemicAECEnv needs an environment of epigym, got {env}")
@@ -198,7 +198,7 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
             self.render()
 
     def observe(self, agent: str) -> Any:
-        """What the agent sees: its perspective, and nothing but the goal when it has none."""
+        """The observation of the agent's perspective; of the goal alone when it has none."""
         return self._shown(self.perspective(agent))
 
     def state(self) -> Any:
@@ -206,7 +206,7 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
         return self._shown(self.central.state)
 
     def perspective(self, agent: str) -> int | None:
-        """The id in `central.space` of the e-state as the agent sees it; None when the agent believes everything.
+        """The id in `central.space` of the agent's perspective; None when its beliefs are inconsistent.
 
         Raises:
             EpigymError: when the agent does not exist or cannot act.
@@ -273,20 +273,20 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
         return False
 
     def _obstacles(self, agent: str, action: int) -> str:
-        """Why one of its actions is not applicable as the agent sees it."""
+        """Why one of its actions is not applicable in the agent's perspective."""
         seen = self.perspective(agent)
         if seen is None:
             return "it considers no world possible"
         return self.central.space.obstacles(seen, int(self._own[agent][action - 1]))
 
     def _tell(self, terminated: bool, truncated: bool) -> None:
-        """What all agents are told after a turn."""
+        """Set terminations, truncations and infos of all agents after a turn."""
         self.terminations = dict.fromkeys(self.agents, terminated)
         self.truncations = dict.fromkeys(self.agents, truncated)
         self.infos = {agent: self.info(agent, *self._outcomes[agent]) for agent in self.agents}
 
     def info(self, agent: str, invalid: bool, failed: bool) -> Info:
-        """The information of an agent, whose last action its mask did not have, or had though it was not applicable."""
+        """The information of an agent: whether its last action was outside its mask, or in it but not applicable."""
         return {
             "action_mask": self.action_mask(agent),
             "action_names": self.action_names[agent],
@@ -321,7 +321,7 @@ def _observation_wrappers(env: gymnasium.Env[Any, Any]) -> list[gymnasium.Observ
 
 
 def _own_actions(task: Task, actors: Mapping[str, str]) -> dict[str, NDArray[np.intp]]:
-    """The actions of each agent that has any, intp[n]: those that it takes, and those that nobody is named for.
+    """The actions of each agent that has any, intp[n]: its own, and those without a named actor.
 
     Raises:
         EpigymError: when there is no action or agent of a name.

@@ -70,7 +70,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     episode; the attribute `action_names` names them all.
 
     ## Observation Space
-    A `gymnasium.spaces.Graph`: one node per world and the goal as a graph beside them, see `epigym.encoding.encoder`.
+    A `gymnasium.spaces.Graph`: one node per world, and the goal as a second part, see `epigym.encoding.encoder`.
 
     - `nodes`: uint8[n, 64], the bits of the node identifiers, least significant first.
     - `edges`: int64[m], labels from 1 to 255: to the goal root, to designated worlds, agents, subgoals.
@@ -85,9 +85,9 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     `epigym.to_pyg` makes PyTorch Geometric data of it, `epigym.PaddedObservation` arrays of fixed size.
 
     ## Starting State
-    The initial e-state and the goal of the task, or what the reset options say: `state` (the id of an e-state
-    that this environment has met, an `EState` or a `KripkeModel`) and `goal` (a formula or its mA* text, or
-    several of them as subgoals).
+    The initial e-state and the goal of the task, or those of the reset options: `state` (the id of an e-state
+    that this environment has reached, an `EState` or a `KripkeModel`) and `goal` (a formula or its mA* text, or
+    a list of these as subgoals).
 
     ## Rewards
     -1 for every step, so the optimal return is minus the length of a shortest plan.
@@ -101,19 +101,19 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     ## Information
     After `reset` and every `step`:
 
-    - `action_mask`: int8[n], 1 where the action is applicable and, with `consistent_beliefs`, does not make an agent
-      believe everything, for `action_space.sample(mask)`.
-    - `inconsistent_agents`: names of the agents that consider no world possible and so believe everything.
+    - `action_mask`: int8[n], 1 where the action is applicable and, with `consistent_beliefs`, leaves all beliefs
+      consistent, for `action_space.sample(mask)`.
+    - `inconsistent_agents`: names of the agents with inconsistent beliefs, which consider no world possible.
     - `is_goal`: whether the goal holds.
     - `invalid_action`: whether the mask did not have the action just taken.
 
     With `nature="sampled"` the mask marks the actions that policies may use: designated worlds need not agree on how
     agents observe them. After every `step` there is also
 
-    - `outcome`: what happened, an `epigym.space.branching.Outcome` with the name of the event and, where they matter,
-      the observability types of agents; None where nothing was done.
+    - `outcome`: an `epigym.space.branching.Outcome` with the name of the event that happened and, where they matter,
+      the observability types of agents; None where no action was applied.
 
-    After `reset` also `action_names`: the names of all actions, a tuple, which is the attribute of that name too.
+    After `reset` also `action_names`: the names of all actions, a tuple, as in the attribute of that name.
 
     ## Vector Environment
     `gymnasium.make_vec` makes an `epigym.envs.vector.EpistemicVectorEnv`, whose environments share one state space.
@@ -122,10 +122,10 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     - `encoding`: how e-states become graphs: `hash` (default), `map` or `bitmask` identify worlds by numbers, hashes or
       valuations, and in `relational` nothing has a name; with settings a mapping, such as
       `{"name": "relational", "type_ids": 4096}`.
-    - `invalid_action`: what an action does that the mask does not have: `noop` (default; the state stays as it is) or
+    - `invalid_action`: the effect of an action outside the mask: `noop` (default; the state stays as it is) or
       `error`.
-    - `consistent_beliefs`: whether actions are ruled out that make an agent believe everything (default: no), so that
-      every agent's beliefs stay consistent; no episode starts where they are not.
+    - `consistent_beliefs`: whether actions are excluded after which an agent's beliefs are inconsistent (default: no);
+      then no episode starts at such an e-state either.
     - `nature`: `none` (default) or `sampled`, whether one designated world is actual, see above.
     - `render_mode`: `svg` (text) or `rgb_array` (uint8[720, 960, 3]), a picture of the Kripke model; `ansi`, its facts
       and beliefs in English; `human`, the same printed after `reset` and every `step`.
@@ -142,10 +142,10 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     Args:
         task: the ground planning task.
         encoding: how e-states become graphs: a name, or a mapping of the `name` and settings.
-        invalid_action: what an action does that is not allowed.
-        consistent_beliefs: whether actions are ruled out that make an agent believe everything.
+        invalid_action: the effect of an action that is not allowed.
+        consistent_beliefs: whether actions are excluded after which an agent's beliefs are inconsistent.
         nature: whether one designated world is actual.
-        render_mode: what `render` returns, None for nothing.
+        render_mode: the form of `render`; None: it returns nothing.
 
     Attributes:
         actual: the actual world, numbered as in `model()`, for tests and logs; None with `nature="none"`.
@@ -158,7 +158,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
 
     metadata = {"render_modes": ["human", "ansi", "svg", "rgb_array"], "render_fps": 2}  # noqa: RUF012
     _BOUND: ClassVar = ("space", "_consistent", "encoder", "_holds", "_drawable")
-    """What belongs to one process."""
+    """Attributes that belong to one process."""
 
     def __init__(
         self,
@@ -257,7 +257,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         return None
 
     def model(self) -> KripkeModel:
-        """The current e-state for people."""
+        """The current e-state as a Kripke model with names."""
         return self.space.model(self.state)
 
     def is_goal(self) -> bool:
@@ -265,7 +265,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         return bool(self._holds([self.state]).all())
 
     def search_problem(self) -> SearchProblem:
-        """From the current e-state to the current goal, both of which may have been drawn at reset."""
+        """From the current e-state to the current goal; `reset` may have sampled both."""
         return SearchProblem(self.space, self.state, self.goal)
 
     def graph(self, state: int | None) -> GraphInstance:
@@ -273,7 +273,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         return graph_instance(self.encoder.without_worlds() if state is None else self.encoder.graphs([state]))
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """bool[n]: which actions are allowed, under the name that sb3-contrib looks for."""
+        """bool[n]: which actions are allowed; sb3-contrib requires this name."""
         if self.nature == "sampled":
             return np.isin(np.arange(len(self.action_names)), self.space.outcomes([self.state]).action)
         allowed: NDArray[np.bool_] = self.space.allowed([self.state])[0]
@@ -298,8 +298,8 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         With `nature="sampled"` an actual world is sampled where the snapshot has none.
 
         Raises:
-            TaskError: when the snapshot is of another task, its actual world is not designated, or an agent believes
-                everything in it, where that is forbidden.
+            TaskError: when the snapshot is of another task, its actual world is not designated, or beliefs in it are
+                inconsistent and `consistent_beliefs` is set.
         """
         state = self.space.intern(snapshot.estate)
         self.actual = self._choose_world(state, snapshot.actual)
@@ -311,7 +311,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         return self.goal_option(options.get("goal"), rng), self.state_option(options.get("state"))
 
     def goal_option(self, option: Any, rng: np.random.Generator) -> tuple[Formula, ...]:
-        """The subgoals that the reset option `goal` asks for, drawn by `rng` where that draws.
+        """The subgoals of the reset option `goal`; `rng` samples them where the option says so.
 
         Raises:
             EpigymError: when it is no goal of the task.
@@ -328,7 +328,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         return conjuncts(and_(*formulas))
 
     def state_option(self, option: Any) -> int:
-        """The id of the e-state that the reset option `state` asks for.
+        """The id of the e-state of the reset option `state`.
 
         Raises:
             EpigymError: when it is no e-state of the task.
@@ -373,7 +373,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         return int(self.np_random.choice(designated)) if world is None else world
 
     def _occur(self, action: int) -> Outcome:
-        """Take an action where the actual world is what it is."""
+        """Apply an action at the actual world, and sample its event where several are possible."""
         assert self.actual is not None
         every = outcomes(self.task, self.model().state, self.task.actions[action])
         found = zip(every, outcomes_of(self.space, self.state, action), strict=True)
@@ -387,18 +387,18 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
             self._bind(goal)
 
     def _explore(self) -> None:
-        """Make a space, with what is bound to it whatever the goal."""
+        """Make a space and the queries that do not depend on the goal."""
         self.space = StateSpace(self.task, consistent_beliefs=self.consistent_beliefs)
         self._consistent = self.space.query(considers_possible(agent, TRUE) for agent in self.task.agents)
 
     def _bind(self, goal: tuple[Formula, ...]) -> None:
-        """Bind to the space what depends on the goal."""
+        """Bind the encoder and the query of a goal to the space."""
         self.goal = goal
         self.encoder = make_encoder(self.space, self.encoding, goal)
         self._holds = self.space.query(goal)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the core's memory and what is bound to it, which are built anew."""
+        """All attributes but the space and the values bound to it, which `__setstate__` builds again."""
         kept = {name: value for name, value in self.__dict__.items() if name not in self._BOUND}
         return kept | {"state": self.clone_state()}
 

@@ -1,4 +1,4 @@
-"""`Goals`: what environments that share a state space are after, tested and drawn together."""
+"""`Goals`: the goals of environments that share a state space, tested and encoded together."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Bound:
 
 
 class Goals:
-    """One goal for each of n environments; what they have in common is computed in one go.
+    """One goal for each of n environments; equal goals are evaluated together.
 
     Args:
         encoder: an encoding of the space, under any goal.
@@ -77,7 +77,7 @@ class Goals:
         return Bound(goal, self._encoder.under(goal), self._encoder.space.bind(goal))
 
     def _group(self) -> None:
-        """Number the different goals, and put what is needed of them together."""
+        """Number the different goals, and collect their queries, encoders and goal parts."""
         numbers: dict[Bound, int] = {}
         self._number = np.array([numbers.setdefault(bound, len(numbers)) for bound in self._of])
         self._queries = [bound.query for bound in numbers]

@@ -50,7 +50,7 @@ class GraphSpace(Graph):
 
     @property
     def shape(self) -> NoReturn:
-        """Graphs have none; libraries that ask for it, such as stable-baselines3, take arrays only and are told so.
+        """Graphs have no shape; libraries that read it, such as stable-baselines3, need arrays, as the error says.
 
         Raises:
             ShapeError: always; `getattr(space, "shape", None)` is None, as for other spaces without a shape.
@@ -153,7 +153,7 @@ def _iterate(space: GraphBatchSpace, items: GraphBatch) -> Iterator[GraphInstanc
 
 
 class _SharedGraphs(Sequence[GraphInstance]):
-    """The latest observations of all environments, read when they are looked at."""
+    """The latest observations of all environments, read from files on access."""
 
     def __init__(self, files: Sequence[str]) -> None:
         self._files = files

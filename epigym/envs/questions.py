@@ -30,11 +30,11 @@ class Question:
         story: the initial e-state in English, then a sentence for each action.
         text: the question, such as `Does b believe that a believes that tail is false?`
         answer: the right answer, yes or no.
-        formula: what is asked, `B_1 … B_depth` before a literal.
+        formula: the formula of the question, `B_1 … B_depth` before a literal.
         plan: the names of the actions.
         changes: for each action the formulas that it made true or false, among the asked one and those below its
             beliefs, with their new truth.
-        end: the e-state in which the question is asked.
+        end: the e-state after the story, to which the question refers.
     """
 
     story: tuple[str, ...]

@@ -46,21 +46,21 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
     `action_names`, so that masks are a rectangle.
 
     ## Starting State and Seeds
-    As in the single environment; `reset(seed=s)` seeds environment `i` with `s + i`, a list seeds each, and goals
-    that are drawn are those of single environments with these seeds. The reset options `state` and `goal` hold for
+    As in the single environment; `reset(seed=s)` seeds environment `i` with `s + i`, a list seeds each, and sampled
+    goals are those of single environments with these seeds. The reset options `state` and `goal` hold for
     all environments that are reset: those of `reset_mask`, bool[num_envs], or all.
 
     ## Episode End
     After `max_episode_steps` steps episodes are truncated. `autoreset_mode` says when the next one starts:
 
-    - `NextStep` (default): at the next step, whatever its action, with reward 0.
+    - `NextStep` (default): at the next step, which ignores its action, with reward 0.
     - `SameStep`: at once; `infos["final_obs"]` holds the last observations of episodes that ended, a
       `GraphInstance` each, and `infos["final_info"]` their information.
-    - `Disabled`: when `reset` is told so by `reset_mask`; a step before that is an error.
+    - `Disabled`: at `reset` with the option `reset_mask`; a step before that is an error.
 
     ## Information
-    After `reset` and every `step`, for all environments; beside each array is one with an underscore before its name
-    that says for which environments there is such information, bool[num_envs]:
+    After `reset` and every `step`, for all environments. Each array has a companion with an underscore before its name,
+    bool[num_envs], which marks the environments with such information:
 
     - `action_mask`: int8[num_envs, n].
     - `inconsistent_agents`: bool[num_envs, n_agents], in the order of `task.agents`.
@@ -206,7 +206,7 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
         self._elapsed[members] = 0
 
     def _look(self) -> None:
-        """What is so in the current e-states."""
+        """Compute masks, goals and inconsistent beliefs of the current e-states."""
         self._mask = self.space.allowed(self.states).view(np.int8)
         self._is_goal = self.goals.holds(self.states)
         self._inconsistent_agents = ~self._agents_think(self.states)

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 
 from omegaconf import OmegaConf
 
-from domains.suites import suite
+from domains.suites import find_suite
 from epigym.config.packages import PLACE
 from epigym.errors import UsageError
 from epigym.io.files import read_json, read_rows, slug, write_rows
@@ -138,7 +138,7 @@ def find_problems(suite_name: str) -> Mapping[str, Problem]:
     """The test problems of a suite of `domains` or of `conf/suite`, by name."""
     file = PLACE / "conf" / "suite" / f"{suite_name}.yaml"
     if not file.exists():
-        suite(suite_name)  # names the suites that there are
+        find_suite(suite_name)  # names the suites that there are
     choice = OmegaConf.to_container(OmegaConf.load(file), resolve=True)
     return {problem.name: problem for problem in problems_of(dict(choice), None, "default")}  # type: ignore[arg-type]
 

@@ -1,1 +1,1 @@
-"""Networks, their shared computation, scoring, checkpoints."""
+"""Networks and linear models, their files, and scoring."""

@@ -1,4 +1,4 @@
-"""The base heuristic that a learned model corrects, and how a network corrects it."""
+"""Base heuristics of learned models, and their correction by a network."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 Base = Literal["none", "h_ff", "h_add"]
 
 PENALTY = {"h_ff": 8, "h_add": 20}
-"""What a subgoal that the relaxation does not reach counts. The costs of h_add are larger than the actions of h_ff."""
+"""The cost of a subgoal that the relaxation does not reach, larger for h_add, whose costs are larger."""
 
 Values = TypeVar("Values", NDArray[np.float64], "Tensor")
 
 
 def correct(base: Base, costs: Values, correction: Values) -> Values:
-    """float[k]: costs of the base heuristic with the corrections of a network.
+    """float[k]: values of the base heuristic with the corrections of a network.
 
-    With h_ff they add up. With h_add the value is cost + c (cost + 1) / (|c| + cost + 1), which differs from the cost
-    by less than cost + 1: on graphs much larger than those of the training corrections are large, and then the order of
-    the base heuristic prevails. On validation problems h_ff solves more with sums, h_add with bounded corrections, see
-    docs/neural.md.
+    For h_ff the value is the sum cost + c. For h_add it is cost + c (cost + 1) / (|c| + cost + 1), which differs from
+    the cost by less than cost + 1: on graphs much larger than those in training, corrections are large, and the bound
+    preserves the order of the base heuristic. On validation problems h_ff solves more with sums, h_add with bounded
+    corrections, see docs/neural.md.
 
     Args:
-        base: which heuristic.
-        costs: float[k], its costs in steps; 0 without a base.
-        correction: float[k], in steps.
+        base: the base heuristic.
+        costs: float[k], its costs in steps; 0 without a base heuristic.
+        correction: float[k], output of the network in steps.
     """
     if base != "h_add":
         return costs + correction
@@ -41,14 +41,14 @@ def correct(base: Base, costs: Values, correction: Values) -> Values:
 
 
 class BaseHeuristic:
-    """The cost of the relaxation that a model corrects, finite for every e-state.
+    """The value of the relaxation that a model corrects, finite for every e-state.
 
     Args:
-        space: where the e-states live.
-        base: which cost; `none` is 0 everywhere.
+        space: the state space.
+        base: the heuristic; `none` is 0 everywhere.
 
     Attributes:
-        relaxation: of the space; None where there is no base.
+        relaxation: relaxation of the space; None for `none`.
     """
 
     def __init__(self, space: StateSpace, base: Base) -> None:
@@ -56,7 +56,7 @@ class BaseHeuristic:
         self.relaxation = None if base == "none" else Relaxation(space)
 
     def __call__(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
-        """float64[k]: the costs of `ids` (int32[k]) in steps, where a subgoal out of reach counts `PENALTY`."""
+        """float64[k]: the costs of `ids` (int32[k]) in steps, with `PENALTY` for each unreached subgoal."""
         if self.relaxation is None:
             return np.zeros(len(ids))
         relaxed = self.relaxation(ids)

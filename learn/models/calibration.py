@@ -1,4 +1,4 @@
-"""From the values of a model to steps: a monotone map, fitted to e-states whose distances are known."""
+"""Calibration: a monotone map from the values of a model to steps, fitted to e-states with known distances."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A map from values to steps: linear between points, of slope 1 beyond them, never below 0.
+    """A map from values to steps: linear between points, with slope 1 outside of them, at least 0.
 
-    Without points every value is a number of steps already.
+    Without points it only raises values to 0.
 
     Attributes:
-        values: of the points, ascending.
-        steps: of the same points, not descending.
+        values: values of the points, strictly ascending.
+        steps: steps of the points, not descending.
 
     Raises:
-        ValueError: when the points are no such map.
+        ValueError: when the points are not of this form.
     """
 
     values: Sequence[float] = ()
@@ -36,7 +36,7 @@ class Calibration:
         object.__setattr__(self, "steps", tuple(steps.tolist()))
 
     def __call__(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """float64[k]: the steps that values, float64[k], mean."""
+        """float64[k]: the steps for values, float64[k]."""
         steps = values
         if len(self.values):
             beyond = values - np.clip(values, self.values[0], self.values[-1])
@@ -45,11 +45,11 @@ class Calibration:
 
 
 def fit_calibration(values: NDArray[np.float64], steps: NDArray[np.float64]) -> Calibration:
-    """The monotone map with the least squared error (isotonic regression).
+    """Fit the monotone map with the least squared error (isotonic regression).
 
     Args:
-        values: float64[k], of a model.
-        steps: float64[k], the distances of the same e-states.
+        values: float64[k], values of a model.
+        steps: float64[k], distances of the same e-states.
     """
     from scipy.optimize import isotonic_regression
 
@@ -58,6 +58,6 @@ def fit_calibration(values: NDArray[np.float64], steps: NDArray[np.float64]) -> 
         return Calibration()
     weights = np.bincount(places)
     fitted = isotonic_regression(np.bincount(places, steps) / weights, weights=weights).x
-    is_end = np.ones(len(known), dtype=np.bool_)  # of a stretch of equal steps
+    is_end = np.ones(len(known), dtype=np.bool_)  # first or last point of a run of equal steps
     is_end[1:-1] = (fitted[1:-1] != fitted[:-2]) | (fitted[1:-1] != fitted[2:])
     return Calibration(known[is_end].tolist(), fitted[is_end].tolist())

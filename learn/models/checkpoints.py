@@ -1,7 +1,4 @@
-"""Checkpoints: files of PyTorch that end with the checksum of all that is before it.
-
-What is damaged is refused before anything in it is looked at.
-"""
+"""Checkpoints: PyTorch files that end with a checksum, which is verified before the content is read."""
 
 from __future__ import annotations
 
@@ -23,22 +20,22 @@ from learn.models.calibration import Calibration
 from learn.models.gine.network import make_network
 
 VERSION = 4
-"""Raised whenever the hyper-parameters inside a checkpoint, or the graphs, change their meaning."""
-_NETWORK = "network."  # before the names of the network's tensors
+"""Version of the hyper-parameters in a checkpoint and of the graphs."""
+_NETWORK = "network."  # prefix of the names of the network's tensors
 
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A trained network with everything that is needed to score e-states.
+    """A trained network with all data for scoring e-states.
 
     Attributes:
-        path: the file it was read from.
-        network: in evaluation mode, on the CPU.
-        encoding: of the graphs that it reads, with its settings.
-        types: ids of the types that occurred in training; empty where the encoding has none.
-        base: the heuristic that it corrects.
-        steps: from its values to steps.
-        domains: domains that it was trained on.
+        path: file of the checkpoint.
+        network: the network in evaluation mode, on the CPU.
+        encoding: encoding of its graphs, with settings.
+        types: ids of the types in the training data; empty if the encoding has none.
+        base: the base heuristic that it corrects.
+        steps: calibration of its values to steps.
+        domains: training domains.
     """
 
     path: Path
@@ -51,7 +48,7 @@ class Trained:
 
 
 class Content(NamedTuple):
-    """What is in a checkpoint that `learn.train` wrote.
+    """The content of a checkpoint of `learn.train`.
 
     Attributes:
         path: the file.
@@ -65,9 +62,9 @@ class Content(NamedTuple):
 
 
 def write(content: Mapping[str, Any], path: AnyPath) -> None:
-    """Write plain values and tensors so that `read_all` knows whether they are what was written.
+    """Write plain values and tensors with a checksum, atomically.
 
-    The file is one of `torch.save`, an archive whose comment is the checksum; it appears complete or not at all.
+    The file is an archive of `torch.save` with the checksum as its comment.
     """
     file = io.BytesIO()
     torch.save(content, file)
@@ -79,11 +76,11 @@ def write(content: Mapping[str, Any], path: AnyPath) -> None:
 
 
 def read_all(path: AnyPath) -> dict[str, Any]:
-    """All that is in a checkpoint, its tensors on the CPU.
+    """Read the whole content of a checkpoint, with tensors on the CPU.
 
     Raises:
         MissingCheckpointError: when there is no such file.
-        CheckpointError: when it is damaged, not of this program, or has weights that are no numbers.
+        CheckpointError: when it is damaged, not a checkpoint of this program, or has weights that are not finite.
     """
     file = Path(path)
     if not file.exists():
@@ -94,7 +91,7 @@ def read_all(path: AnyPath) -> dict[str, Any]:
         wrong = [name for name, tensor in content["state_dict"].items() if not tensor.isfinite().all()]
     except DamagedError as error:
         raise CheckpointError(str(error)) from None
-    except Exception as error:  # whatever reading junk may raise
+    except Exception as error:  # reading arbitrary files may raise any exception
         raise CheckpointError(f"{file} is not a checkpoint of learn.train ({type(error).__name__})") from None
     if wrong:
         remedy = "train again with a lower learning rate"
@@ -103,7 +100,7 @@ def read_all(path: AnyPath) -> dict[str, Any]:
 
 
 def read(path: AnyPath) -> Content:
-    """What a checkpoint that `learn.train` wrote says of its model; errors as `read_all`."""
+    """Read hyper-parameters and network of a checkpoint of `learn.train`; errors as `read_all`."""
     content = read_all(path)
     try:
         parameters, state = dict(content["hyper_parameters"]), content["state_dict"].items()
@@ -116,15 +113,15 @@ def read(path: AnyPath) -> Content:
 
 
 def load(path: AnyPath) -> Trained:
-    """Read a network; errors as `read`, and `restore`."""
+    """Read a network; errors as `read` and `restore`."""
     return restore(read(path))
 
 
 def restore(content: Content) -> Trained:
-    """The network of a checkpoint.
+    """Make the network of a checkpoint.
 
     Raises:
-        CheckpointError: when it is of another version, or makes no network.
+        CheckpointError: when its version differs, or it does not describe a network.
     """
     path, parameters, state = content
     if parameters["version"] != VERSION:
@@ -139,7 +136,7 @@ def restore(content: Content) -> Trained:
         network = make_network(parameters["network"], encoding, types)
         network.load_state_dict(state)
         steps, domains = Calibration(*parameters["steps"]), tuple(parameters["domains"])
-    except Exception as error:  # whatever a network of the user's may raise
+    except Exception as error:  # a user's network may raise any exception
         reason = str(error).partition(chr(10))[0]
         raise CheckpointError(f"{path} is not a checkpoint of learn.train: {reason}") from None
     return Trained(path, network.eval().requires_grad_(False), encoding, types, base, steps, domains)

@@ -1,4 +1,4 @@
-"""What the files of linear models and of networks have in common: JSON with a checksum and a version."""
+"""JSON files of models with a checksum and a version, shared by linear models and networks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from epigym.io.files import AnyPath
 
 
 def read_model_file(path: AnyPath, version: int) -> dict[str, Any]:
-    """The values of a file by name.
+    """Read the values of a file by name.
 
     Raises:
-        CheckpointError: when it is damaged, or of another version.
+        CheckpointError: when it is damaged, or its version differs.
         KeyError: when it has no version.
-        MissingError: when there is none.
+        MissingError: when there is no such file.
     """
     try:
         data = read_checksummed(path, "train it again, or get it again from where it was made")

@@ -1,4 +1,4 @@
-"""Finding the network for a problem."""
+"""Finished training runs, and the search for the network of a problem."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from epigym.io.checksummed import read_checksummed
 R = TypeVar("R")
 
 RUN_FILE = "run.json"
-"""Written into the folder of a run when it is finished."""
+"""The record of a run, written into its folder when it is finished."""
 CHECKPOINTS = "checkpoints"
-"""Folder of `best.ckpt` and `last.ckpt` in the folder of a run."""
+"""The subfolder of a run with `best.ckpt` and `last.ckpt`."""
 LAST = "last"
 MODEL_FILE = "model.json"
-"""What a training writes into the folder of its run: a linear model, or a network that needs no PyTorch."""
+"""The model file of a run: a linear model, or a network that needs no PyTorch."""
 
 logger = logging.getLogger(__name__)
 
@@ -29,11 +29,11 @@ class FinishedRun(NamedTuple):
     """A finished training run.
 
     Attributes:
-        finished: when, as ISO 8601; runs are ordered by it.
-        checkpoint: of its best network.
-        domains: that it was trained on.
-        is_good: whether it was validated by search, or its error on the validation samples is below that of their
-            training's median distance.
+        finished: time of its end as ISO 8601, by which runs are ordered.
+        checkpoint: path of its best network.
+        domains: training domains.
+        is_good: whether it was validated by search, or has a smaller error on the validation samples than the median
+            training distance.
     """
 
     finished: str
@@ -43,10 +43,10 @@ class FinishedRun(NamedTuple):
 
 
 def list_finished_runs(outputs: str | os.PathLike[str] = "outputs") -> list[FinishedRun]:
-    """The finished runs whose checkpoints are there, the newest last; a damaged record is skipped with a warning.
+    """List the finished runs with existing checkpoints, newest last; damaged records are skipped with a warning.
 
     Args:
-        outputs: where runs are kept.
+        outputs: parent folder of the runs' folder `train`.
     """
 
     def run(folder: Path, record: Mapping[str, Any]) -> FinishedRun:
@@ -57,11 +57,11 @@ def list_finished_runs(outputs: str | os.PathLike[str] = "outputs") -> list[Fini
 
 
 def read_records(folder: Path, make: Callable[[Path, Mapping[str, Any]], R]) -> list[R]:
-    """What is made of each record of a finished run below a folder; a damaged one is skipped with a warning.
+    """Read the records of all finished runs below a folder; damaged ones are skipped with a warning.
 
     Args:
-        folder: where runs are kept.
-        make: called with the folder of a run and its record.
+        folder: folder of the runs.
+        make: makes the result from the folder of a run and its record.
     """
     found = []
     for path in sorted(folder.rglob(RUN_FILE)):
@@ -75,14 +75,14 @@ def read_records(folder: Path, make: Callable[[Path, Mapping[str, Any]], R]) -> 
 
 
 def find_newest_checkpoint(domain: str, outputs: str | os.PathLike[str] = "outputs") -> Path:
-    """The checkpoint of the newest good run on `domain`, see `FinishedRun`.
+    """Find the checkpoint of the newest good run on a domain, see `FinishedRun`.
 
     Args:
-        domain: name of a domain.
-        outputs: where runs are kept.
+        domain: name of the domain.
+        outputs: parent folder of the runs' folder `train`.
 
     Raises:
-        MissingCheckpointError: when there is none.
+        MissingCheckpointError: when there is no such run.
     """
     runs = [run for run in list_finished_runs(outputs) if domain in run.domains]
     good = [run.checkpoint for run in runs if run.is_good]
@@ -96,14 +96,14 @@ def find_newest_checkpoint(domain: str, outputs: str | os.PathLike[str] = "outpu
 
 
 def find_checkpoint(path: str | None, domain: str) -> str:
-    """The file of the network for a task.
+    """Find the file of the network for a task.
 
     Args:
-        path: the file, in which `{domain}` stands for the task's domain; None takes the newest good run's.
-        domain: of the task.
+        path: the file, in which `{domain}` stands for the task's domain; None for the newest good run on the domain.
+        domain: name of the task's domain.
 
     Raises:
-        MissingCheckpointError: when there is no such file, or no run to take.
+        MissingCheckpointError: when there is no such file or run.
     """
     if path is None:
         return os.fspath(find_newest_checkpoint(domain))
@@ -113,6 +113,6 @@ def find_checkpoint(path: str | None, domain: str) -> str:
     return file
 
 
-@functools.cache  # says it once
+@functools.cache  # warns once
 def _warn(reason: str) -> None:
     logger.warning("skipped the damaged record of a run: %s", reason)

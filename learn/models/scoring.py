@@ -1,4 +1,4 @@
-"""Opening a trained or exported model to score e-states with."""
+"""Scorers: trained or exported models bound to a state space."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ from epigym.space.space import StateSpace
 from learn.models.base import Base, BaseHeuristic
 from learn.models.calibration import Calibration
 
-_CHUNK_WORLDS = 8192  # of e-states scored at once
+_CHUNK_WORLDS = 8192  # maximum number of worlds scored at once
 
 Device = Literal["auto", "cpu", "cuda"]
 
 
 class Scorer(Protocol):
-    """A model, bound to the e-states of one space.
+    """A model bound to a state space.
 
     Attributes:
-        steps: from its values to steps.
+        steps: calibration of its values to steps.
     """
 
     steps: Calibration
 
     @property
     def relaxation(self) -> Relaxation | None:
-        """The relaxation that the model corrects; None where it corrects none."""
+        """The relaxation that the model corrects, if any."""
 
     def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
         """float64[k]: the value of each of `ids` (int32[k])."""
 
 
 class CorrectingScorer(ABC):
-    """A network, bound to the e-states of one space, that corrects a base heuristic.
+    """A network that corrects a base heuristic, bound to a state space.
 
     Args:
-        space: where the e-states live.
-        base: the heuristic.
-        steps: from values to steps.
+        space: the state space.
+        base: the base heuristic.
+        steps: calibration of values to steps.
 
     Attributes:
-        chunk: e-states scored at once.
+        chunk: maximum number of e-states scored at once.
     """
 
     chunk: ClassVar[int] = 256
@@ -60,21 +60,21 @@ class CorrectingScorer(ABC):
 
     @property
     def relaxation(self) -> Relaxation | None:
-        """The relaxation that the network corrects."""
+        """The relaxation that the network corrects, if any."""
         return self._base.relaxation
 
     def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
-        """float64[k]: the value of each of `ids` (int32[k]): the base heuristic with its correction."""
+        """float64[k]: the corrected base heuristic of `ids` (int32[k])."""
         parts = map(self._correct, split_into_chunks(self._space, ids, self.chunk))
         return self._base.correct(ids, np.concatenate([np.empty(0), *parts]))
 
     @abstractmethod
     def _correct(self, ids: NDArray[np.integer]) -> NDArray[np.floating]:
-        """float[k]: the corrections of one chunk, int32[k]."""
+        """float[k]: the corrections for one chunk of e-states, int32[k]."""
 
 
 def split_into_chunks(space: StateSpace, ids: NDArray[np.integer], size: int) -> Iterator[NDArray[np.integer]]:
-    """E-states, int32[k], at most `size` at a time, fewer where they have many worlds."""
+    """Split e-states, int32[k], into chunks of at most `size`, smaller if they have many worlds."""
     most = int(space.world_counts(ids).max(initial=1))
     size = max(1, min(size, _CHUNK_WORLDS // most))
     return (ids[start : start + size] for start in range(0, len(ids), size))
@@ -82,13 +82,13 @@ def split_into_chunks(space: StateSpace, ids: NDArray[np.integer], size: int) ->
 
 @extras()
 def open_scorer(path: str | os.PathLike[str], space: StateSpace, threads: int = 1, device: Device = "auto") -> Scorer:
-    """The network in a checkpoint of `learn.train`, or in a file of `learn.export` (`.onnx`, without PyTorch).
+    """Open the network of a checkpoint of `learn.train`, or of a file of `learn.export` (`.onnx`, without PyTorch).
 
     Args:
         path: the file.
-        space: where the e-states live.
-        threads: of the processor; the batches are small, where one is fastest.
-        device: `cpu`, `cuda`, or `auto`: a GPU for networks that only PyTorch evaluates, where there is one.
+        space: the state space.
+        threads: number of threads; one is fastest for small batches.
+        device: `cpu`, `cuda`, or `auto`, which uses a GPU if there is one for networks that only PyTorch evaluates.
 
     Raises:
         CheckpointError: when it cannot be read.

@@ -1,4 +1,4 @@
-"""Models by name: those that come with epigym, for each domain and general ones, and files."""
+"""Models that come with epigym, for each domain and general ones, and model files."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ _HERE = Path(__file__).parent
 LINEAR: Final = _HERE / "linear" / "shipped"
 """The folder of the linear models that come with epigym, `<domain>.json` and `general.json`."""
 NETWORKS: Final = _HERE / "gine" / "shipped"
-"""The folder of the networks that are better than these in validation, with the same names."""
+"""The folder of networks that are better in validation than the linear models of the same names."""
 GENERAL: Final = "general"
 
 Model: TypeAlias = LinearModel | NetworkModel
 
 
 def find_model(file: str | None, domain: str, schema: frozenset[int]) -> tuple[str, Model]:
-    """The model for a task, and where it was read from.
+    """Find the model for a task; return its path and the model.
+
+    Without a file, the model of the task's domain is used if the task's predicates and actions occur in its training;
+    otherwise the first model of another domain with these predicates and actions, as files may use other names of
+    domains; otherwise the general model. Networks take precedence over linear models.
 
     Args:
-        file: its file, in which `{domain}` stands for the domain; None takes the one that comes with epigym for the
-            domain, if the task's predicates and actions are among those that it knows, else the first of the others
-            that knows them, as files may call a domain otherwise, and else the general one. A network is taken in
-            place of a linear model where there is one.
-        domain: of the task.
+        file: path of the model, in which `{domain}` stands for the domain; None for a model that comes with epigym.
+        domain: name of the task's domain.
         schema: colours of the task's predicates and action schemas, see `FeatureTypes.schema`.
 
     Raises:
@@ -49,7 +50,7 @@ def find_model(file: str | None, domain: str, schema: frozenset[int]) -> tuple[s
 
 
 def load_model(path: Path) -> Model:
-    """The model of a file, a `model.json` of `learn.train`.
+    """Load the model of a file, a `model.json` of `learn.train`.
 
     Raises:
         MissingError: when there is no such file.
@@ -61,7 +62,7 @@ def load_model(path: Path) -> Model:
 
 
 def _kind(path: Path) -> str:
-    """What a file says that it holds; nothing of one that cannot be read."""
+    """The kind of model that a file declares; empty for linear models and unreadable files."""
     with path.open(encoding="utf-8", errors="replace") as file:
         head = [next(file, "") for _ in range(4)]
     return KIND if any(line.strip() == f'"kind": "{KIND}",' for line in head) else ""

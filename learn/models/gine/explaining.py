@@ -1,4 +1,4 @@
-"""Which nodes of its typed graph an e-state's value depends on most, by the names of the task."""
+"""The influence of the nodes of a typed graph on the value of an e-state, by the names of the task."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from learn.models.gine.network import GineNetwork
 
 
 class Influence(NamedTuple):
-    """How much a node matters.
+    """The influence of a node.
 
     Attributes:
-        name: of the node.
-        value: gradient of the correction times the node's input, summed over the width: what the correction would lose
-            without the input, were it linear.
+        name: name of the node.
+        value: gradient of the correction times the node's input, summed over the width: a linear estimate of the part
+            of the correction that is due to the input.
     """
 
     name: str
@@ -40,12 +40,12 @@ class Influence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NetworkExplanation:
-    """A value in parts.
+    """A decomposed value.
 
     Attributes:
         base: value of the base heuristic.
-        correction: what the network adds to it, see `learn.models.base.correct`.
-        nodes: of the graph, the most influential first.
+        correction: difference to the value with the network, see `learn.models.base.correct`.
+        nodes: the nodes of the graph, by descending absolute influence.
     """
 
     base: float
@@ -59,17 +59,17 @@ class NetworkExplanation:
 
 
 def explain(space: StateSpace, trained: Trained, state: int, types: FeatureTypes) -> NetworkExplanation:
-    """What the value that a network gives to an e-state is made of.
+    """Decompose the value of an e-state under a network.
 
     Args:
-        space: where the e-state lives.
-        trained: a `GineNetwork` of the encoding `relational`, on the CPU.
-        state: the e-state.
-        types: of the space's task.
+        space: the state space.
+        trained: a `GineNetwork` with the encoding `relational`, on the CPU.
+        state: id of the e-state.
+        types: types of the space's task.
 
     Raises:
         IndexError: when there is no such e-state.
-        UsageError: when the network is of another class or encoding.
+        UsageError: when the network has another class or encoding.
     """
     encoding = make_encoding(trained.encoding)
     if not (isinstance(trained.network, GineNetwork) and isinstance(encoding, Relational)):
@@ -88,10 +88,10 @@ def explain(space: StateSpace, trained: Trained, state: int, types: FeatureTypes
 
 
 def measure_influence(network: Any, data: Any) -> tuple[float, Tensor]:
-    """The value of one graph, and float[n], gradient times input of each node, see `Influence`.
+    """The output for one graph, and float[n], gradient times input of each node, see `Influence`.
 
     Args:
-        network: a module whose module `nodes` makes the inputs of nodes, float[n, width].
+        network: a network whose module `nodes` computes the inputs of nodes, float[n, width].
         data: the graph, a batch of PyTorch Geometric.
     """
     inputs: list[Tensor] = []
@@ -107,11 +107,10 @@ def measure_influence(network: Any, data: Any) -> tuple[float, Tensor]:
 
 
 def name_nodes(space: StateSpace, state: int, types: FeatureTypes) -> Iterator[str]:
-    """The names of the nodes of an e-state's typed graph, in their order.
+    """Name the nodes of an e-state's typed graph, in their order; arguments as `explain`.
 
-    Objects, subformulas of the goal as `goal: …`, static facts by their objects, fluents, beliefs as
-    `agent about fluent`, worlds by their canonical number, and rows as `agent: worlds {0, 2}`. For the arguments see
-    `explain`.
+    These are objects, subformulas of the goal as `goal: …`, static facts by their objects, fluents, beliefs as
+    `agent about fluent`, worlds by their canonical number, and successor classes as `agent: worlds {0, 2}`.
     """
     task, tables, rows = space.task, types.tables, space.rows([state])
     names = list_names(task, tables)
@@ -136,7 +135,7 @@ def name_nodes(space: StateSpace, state: int, types: FeatureTypes) -> Iterator[s
 
 
 def restore_network(model: NetworkModel, path: Path) -> Trained:
-    """The network of a `model.json`, which gradients are computed with."""
+    """Restore the PyTorch network of a `model.json`, for gradients."""
     width = model.weights["last.weight"].shape[1]
     layers = len({name.split(".")[1] for name in model.weights if name.startswith("layers.")})
     network = GineNetwork(model.encoding, model.types, width=width, layers=layers).eval()

@@ -23,10 +23,10 @@ from learn.models.gine.onnx_scorer import INPUTS, METADATA_VERSION
 
 
 class _Exported(nn.Module):
-    """A network that takes tensors in place of a batch of PyTorch Geometric.
+    """A network with tensors as inputs instead of a batch of PyTorch Geometric.
 
     Args:
-        network: what takes the batch.
+        network: the network.
     """
 
     def __init__(self, network: nn.Module) -> None:
@@ -36,17 +36,16 @@ class _Exported(nn.Module):
     def forward(
         self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, node_type: Tensor, batch: Tensor, graphs: Tensor
     ) -> Tensor:
-        """float32[k]: what the network says of k graphs; `graphs` is any tensor of shape [k]."""
+        """float32[k]: the output for k graphs; `graphs` is any tensor of shape [k]."""
         fields = {"x": x, "edge_index": edge_index, "edge_attr": edge_attr, "node_type": node_type, "batch": batch}
         return self.network(SimpleNamespace(**fields, num_graphs=graphs.size(0)))  # type: ignore[no-any-return]
 
 
 @extras()
 def export_onnx(trained: Trained, path: Path) -> None:
-    """Write a network as one ONNX file whose numbers of nodes, edges and graphs are free.
+    """Write a network as one ONNX file with dynamic numbers of nodes, edges and graphs, atomically.
 
-    Its metadata carry the encoding, the base, the calibration, the domains, a format version and a checksum. The file
-    appears complete or not at all.
+    Its metadata contain the encoding, the base, the calibration, the domains, a format version and a checksum.
 
     Args:
         trained: the network.
@@ -72,7 +71,7 @@ def export_onnx(trained: Trained, path: Path) -> None:
         torch.zeros(2),
     )
     for name in ("onnx_ir", "onnxscript", "torch.onnx"):
-        logging.getLogger(name).setLevel(logging.ERROR)  # they tell of every node
+        logging.getLogger(name).setLevel(logging.ERROR)  # they log every node
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         program = torch.onnx.export(
@@ -95,7 +94,7 @@ def export_onnx(trained: Trained, path: Path) -> None:
         "checkpoint": str(trained.path),
     }
     onnx.helper.set_model_props(model, {name: json.dumps(value) for name, value in metadata.items()})
-    # Protocol buffers can be strung together: the checksum is one more property, whose value is the end of the file.
+    # Protocol buffers can be concatenated: the checksum is a further property whose value ends the file.
     checksum = onnx.StringStringEntryProto(key="sha256", value="0" * DIGITS)
     last = onnx.ModelProto(metadata_props=[checksum]).SerializeToString()
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Networks as files that are read and used without PyTorch."""
+"""Networks in files that are read and evaluated without PyTorch."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ from learn.models.files import as_schema, read_model_file
 from learn.models.scoring import CorrectingScorer
 
 KIND = "gine"
-"""What a file says that it holds."""
+"""The kind declared in the file of a network."""
 FORMAT_VERSION = 2
-"""Raised whenever the file or what the graphs mean changes."""
+"""Version of the file and of the graphs."""
 
 Weights = Mapping[str, NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
 class NetworkModel:
-    """A trained `GineNetwork` with everything that is needed to score e-states.
+    """A trained `GineNetwork` with all data for scoring e-states.
 
     Attributes:
-        domain: that it was trained on; `general` where these are several.
-        encoding: of the graphs that it reads, with its settings.
-        types: ids of the types that it knows, ascending; empty where the encoding has none.
-        base: the heuristic that it corrects.
-        steps: from its values to steps.
+        domain: training domain; `general` for several.
+        encoding: encoding of its graphs, with settings.
+        types: ids of the known types, ascending; empty if the encoding has none.
+        base: the base heuristic that it corrects.
+        steps: calibration of its values to steps.
         weights: its tensors by name.
-        schema: colours of predicates and action schemas that it was trained on.
-        card: what it was made of and how well it does.
+        schema: colours of the predicates and action schemas in training.
+        card: description of the training and its validation.
     """
 
     domain: str
@@ -63,7 +63,7 @@ class NetworkModel:
 
     @property
     def is_typed(self) -> bool:
-        """Whether nodes have types in place of identifiers."""
+        """Whether nodes have types instead of identifiers."""
         return "nodes.types.weight" in self.weights
 
     @cached_property
@@ -71,7 +71,7 @@ class NetworkModel:
         """The network in the core.
 
         Raises:
-            CheckpointError: when the weights make no network.
+            CheckpointError: when the weights are not those of a network.
         """
         try:
             if self.is_typed:
@@ -88,11 +88,11 @@ class NetworkModel:
             raise CheckpointError(f"the weights of {self.domain} make no network: {error}") from None
 
     def embed(self, identifiers: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """float32[n, width]: the inputs of nodes with identifiers, 0/1 bits uint8[n, bits]."""
+        """float32[n, width]: the embeddings of identifiers, 0/1 bits uint8[n, bits]."""
         return self._perceive("nodes", identifiers.astype(np.float32))
 
     def _perceive(self, name: str, rows: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Two linear layers, the first with ReLU."""
+        """Apply two linear layers with a ReLU between them."""
         first, last = ((self.weights[f"{name}.{n}.weight"], self.weights[f"{name}.{n}.bias"]) for n in (0, 2))
         hidden = np.maximum(rows @ first[0].T + first[1], 0)
         found: NDArray[np.float32] = (hidden @ last[0].T + last[1]).astype(np.float32)
@@ -100,17 +100,17 @@ class NetworkModel:
 
 
 class FusedScorer(CorrectingScorer):
-    """Scores the e-states of one space with a network in the core.
+    """A network evaluated in the core, bound to a state space.
 
     Args:
         model: the network.
-        space: where the e-states live.
+        space: the state space.
 
     Raises:
         LimitError: when the task does not fit the encoding that the network was trained with.
     """
 
-    chunk = 32  # what fits into the caches of a processor
+    chunk = 32  # fits into the caches of a processor
 
     def __init__(self, model: NetworkModel, space: StateSpace) -> None:
         super().__init__(space, model.base, model.steps)
@@ -118,7 +118,7 @@ class FusedScorer(CorrectingScorer):
         self._encoder = make_encoder(space, make_encoding(model.encoding))
 
     def rate_known(self, ids: NDArray[np.int32]) -> float:
-        """The share of the distinct types in the graphs of `ids` (int32[k]) that the network knows; of none, 1."""
+        """The share of the distinct types in the graphs of `ids` (int32[k]) that the network knows; 1 without types."""
         if not self._model.is_typed:
             return 1.0
         types = np.unique(self._encoder.graphs(ids).nodes[:, 2:])
@@ -135,7 +135,7 @@ class FusedScorer(CorrectingScorer):
 
 
 def write_network(model: NetworkModel, path: AnyPath) -> None:
-    """Write a network as JSON, whose weights are float32 in base64, with a checksum."""
+    """Write a network as JSON with a checksum; weights are float32 in base64."""
     weights = {
         name: [list(array.shape), base64.b64encode(np.ascontiguousarray(array, dtype="<f4").tobytes()).decode()]
         for name, array in model.weights.items()
@@ -159,11 +159,11 @@ def write_network(model: NetworkModel, path: AnyPath) -> None:
 
 
 def read_network(path: AnyPath) -> NetworkModel:
-    """The network of a file of `write_network`.
+    """Read a network from a file of `write_network`.
 
     Raises:
-        CheckpointError: when it is no such file, damaged, one of another version, or makes no network.
-        MissingError: when there is none.
+        CheckpointError: when the file is of another kind or version, is damaged, or does not describe a network.
+        MissingError: when there is no such file.
     """
     try:
         data = read_model_file(path, FORMAT_VERSION)

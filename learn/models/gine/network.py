@@ -1,9 +1,9 @@
-"""The network: from the graphs of e-states, in any encoding, to one number of actions for each.
+"""The network: it maps graphs of e-states, in any encoding, to one number of actions each.
 
-L residual layers of message passing with sum aggregation. Two readouts add up: a head over the mean and the maximum of
-the nodes of each type, and a value of each node by its type, summed, which counts. Worlds have no such value: there may
-be a thousand times more of them than in training. The last layers start at zero: an untrained network adds nothing to
-its base heuristic.
+The network has residual layers of message passing with sum aggregation. Its output is the sum of two readouts: a head
+over the mean and the maximum of the nodes of each type, and a sum of values of all nodes, which can count. Worlds are
+excluded from the sum, as there may be a thousand times more of them than in training. The last layers are initialised
+with zeros, so an untrained network does not change its base heuristic.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from epigym.errors import UsageError
 class GineNetwork(nn.Module):
     """A residual graph network, from graphs to one value each.
 
-    The input of a node is an MLP of the bits of its identifier; of typed graphs the sum of the embeddings of its state
-    and its types, where types unknown to the network add nothing. An edge is an MLP of its label, or the embedding of
+    The input of a node is an MLP of the bits of its identifier; in typed graphs the sum of the embeddings of its state
+    and its types, without types unknown to the network. An edge is an MLP of its label, or the embedding of
     its relation, in each layer.
 
     Source: GINEConv (Hu et al., "Strategies for Pre-training Graph Neural Networks", ICLR 2020).
 
     Args:
         encoding: of the graphs, with its settings.
-        types: ids of the types that the network knows, ascending; empty where the encoding has no types.
-        width: of all hidden layers.
-        layers: rounds of message passing.
-        type_dropout: share of the types that is dropped in each training step, so that the network meets unknown types.
+        types: ids of the known types, ascending; empty if the encoding has no types.
+        width: width of all hidden layers.
+        layers: number of layers of message passing.
+        type_dropout: share of types dropped in each training step, which trains the network for unknown types.
     """
 
     is_counted: Tensor
@@ -70,17 +70,17 @@ class GineNetwork(nn.Module):
             nn.init.zeros_(readout.bias)
 
     def forward(self, data: Any) -> Tensor:
-        """float32[k]: the values of k graphs, a batch of PyTorch Geometric; the lower, the nearer to a goal."""
+        """float32[k]: the values of k graphs, a batch of PyTorch Geometric; lower values are nearer to a goal."""
         x = self.nodes(data.x)
         for layer in self.layers:
             x = layer(x, data.edge_index, data.edge_attr)
-        # Weights of types that do not count stay at zero, where they start.
+        # Weights of types that are not counted stay at their initial value of zero.
         own = self.each(x).gather(1, data.node_type[:, None]).squeeze(1) * self.is_counted[data.node_type]
         total = own.new_zeros(data.num_graphs).index_add(0, data.batch, own)
         return self.last(self.head(self._pool(x, data))).squeeze(1) + total  # type: ignore[no-any-return]
 
     def _pool(self, x: Tensor, data: Any) -> Tensor:
-        """float32[k, 2 * types * width]: mean and maximum over the nodes of each type; 0 where there are none."""
+        """float32[k, 2 * types * width]: mean and maximum over the nodes of each type; 0 if there are none."""
         graphs, width = data.num_graphs, x.size(1)
         place = data.batch * self.node_types + data.node_type
         rows = graphs * self.node_types
@@ -92,7 +92,7 @@ class GineNetwork(nn.Module):
 
     @torch.no_grad()
     def start_at(self, value: float) -> None:
-        """Set both readouts so that all outputs are a given value."""
+        """Set both readouts so that all outputs equal a given value."""
         for readout in (self.last, self.each):
             readout.weight.zero_()
             readout.bias.zero_()
@@ -103,10 +103,10 @@ class TypedNodes(nn.Module):
     """The inputs of the nodes of typed graphs.
 
     Args:
-        type_ids: number of type ids of the encoding, 0 apart.
-        types: those that are known, ascending.
-        width: of the embeddings.
-        dropout: share of the types that is dropped in each training step.
+        type_ids: number of type ids of the encoding without 0.
+        types: the known types, ascending.
+        width: width of the embeddings.
+        dropout: share of types dropped in each training step.
     """
 
     place: Tensor
@@ -121,7 +121,7 @@ class TypedNodes(nn.Module):
         self._dropout = dropout
 
     def forward(self, x: Tensor) -> Tensor:
-        """float32[n, width], from the columns of nodes, int64[n, 2 + k]."""
+        """float32[n, width]: the inputs for the columns of nodes, int64[n, 2 + k]."""
         types = self.place[x[:, 2:]]
         if self.training and self._dropout:
             is_kept = torch.rand(self.types.num_embeddings, device=types.device) >= self._dropout
@@ -133,8 +133,8 @@ class ResidualLayer(nn.Module):
     """x ← LayerNorm(x + MLP(x + Σ ReLU(x_source + e))), the sum over incoming edges.
 
     Args:
-        width: of node features.
-        edges: from the attributes of edges, [e, 1], to float32[e, width].
+        width: width of node features.
+        edges: maps the attributes of edges, [e, 1], to float32[e, width].
     """
 
     def __init__(self, width: int, edges: nn.Module) -> None:
@@ -169,14 +169,14 @@ def make_two_layers(*sizes: int) -> nn.Sequential:
 
 
 def make_network(settings: Mapping[str, Any], encoding: Mapping[str, Any], types: Sequence[int]) -> nn.Module:
-    """The network that settings describe: `GineNetwork`, or the class named by `_target_`.
+    """Make the network described by settings: `GineNetwork`, or the class named by `_target_`.
 
-    A class is called with its settings. It receives those of `width`, `layers` and `type_dropout` that it has
-    parameters for, and where it has parameters of these names `encoding`, a mapping of the encoding's settings, and
-    `types`, the ids of the types that occur in the training data.
+    A class is called with its settings. If it has parameters of these names, it also receives `width`, `layers` and
+    `type_dropout`, `encoding`, a mapping of the encoding's settings, and `types`, the ids of the types in the training
+    data.
 
     Raises:
-        UsageError: when there is no such class of networks, or it does not take the settings.
+        UsageError: when the class does not exist, is not a network, or does not accept the settings.
     """
     target = settings.get(TARGET)
     kind = GineNetwork if target is None else find(target)

@@ -1,4 +1,4 @@
-"""Scoring e-states with an exported network and ONNX Runtime."""
+"""A scorer that evaluates an exported network with ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from learn.models.scoring import CorrectingScorer
 INPUTS = ("x", "edge_index", "edge_attr", "node_type", "batch", "graphs")
 """Names of the inputs of an exported network: fields of `epigym.to_pyg`, and any array of shape [k] for k graphs."""
 METADATA_VERSION = 4
-"""Raised whenever the inputs or the metadata change."""
+"""Version of the inputs and the metadata."""
 
 
 class OnnxScorer(CorrectingScorer):
-    """Scores the e-states of one space with an exported network.
+    """An exported network bound to a state space.
 
     Args:
-        path: a file that `learn.export` wrote.
-        space: where the e-states live.
-        threads: threads of ONNX Runtime; with more than one the order of additions, and so the rounding, varies.
+        path: a file of `learn.export`.
+        space: the state space.
+        threads: number of threads of ONNX Runtime; with several, the order of additions and so the rounding varies.
 
     Raises:
-        CheckpointError: when it cannot be read or was not written by `learn.export`.
+        CheckpointError: when the file cannot be read or was not written by `learn.export`.
         LimitError: when the task does not fit the encoding that the network was trained with.
         MissingError: when ONNX Runtime is not installed.
     """
@@ -58,7 +58,7 @@ class OnnxScorer(CorrectingScorer):
             np.repeat(np.arange(len(sizes)), sizes),
             np.zeros(len(sizes), dtype=np.float32),
         )
-        given = {entry.name for entry in self._session.get_inputs()}  # without those that the network does not read
+        given = {entry.name for entry in self._session.get_inputs()}  # without inputs that the network does not use
         values = {name: value for name, value in zip(INPUTS, fields, strict=True) if name in given}
         corrections: NDArray[np.floating]
         (corrections,) = self._session.run(None, values)

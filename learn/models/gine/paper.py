@@ -1,4 +1,4 @@
-"""The paper's network: from the graph of an e-state to its distance (section 3.4, Algorithm 2, Appendix E, Table 8)."""
+"""The paper's network, which maps graphs to distances (section 3.4, Algorithm 2, Appendix E, Table 8)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from learn.models.gine.shared import Goals, SharedGraphs, States, Sums
 
 
 class IndexAdd(Aggregation):  # type: ignore[misc]  # PyG is not typed
-    """Sum by `index_add`: what PyG's sum computes, but faster after export to ONNX."""
+    """Sum by `index_add`: equals PyG's sum, but is faster after export to ONNX."""
 
     def forward(
         self,
@@ -36,14 +36,14 @@ class IndexAdd(Aggregation):  # type: ignore[misc]  # PyG is not typed
 
 
 class Constants(NamedTuple):
-    """What the e-states of p problems have in common, for l layers.
+    """Values shared by the e-states of p problems, for l layers.
 
     Attributes:
         inner: weights and biases of the inner network of each layer.
         by_agent: float[n_agents, d] for each layer, the embedding of every agent's label.
         from_epsilon: float[p, d] for each layer, the message from node epsilon to designated worlds.
-        total: float[p, hidden_size], the embeddings of the goal part, summed.
-        size: float[p], number of nodes of the goal part.
+        total: float[p, hidden_size], sums of the embeddings of the goal parts.
+        size: float[p], numbers of nodes of the goal parts.
     """
 
     inner: tuple[tuple[Tensor, Tensor, Tensor, Tensor], ...]
@@ -73,7 +73,7 @@ class ResidualBlock(nn.Module):
 
 
 class PaperNetwork(nn.Module):
-    """Identifier and edge MLPs, two GINEConv layers, mean pool, residual head, and a sigmoid that means steps.
+    """Identifier and edge MLPs, two GINEConv layers, mean pool, residual head, and a sigmoid scaled to steps.
 
     The output of the sigmoid is d̃ = α d + β, with β = `margin` and α = (1 - 2 β) / `max_distance`.
 
@@ -86,11 +86,11 @@ class PaperNetwork(nn.Module):
         blocks: number of residual blocks.
         dropout: probability inside each residual block.
         max_distance: D_max, in steps.
-        margin: the output of the sigmoid is clamped to [margin, 1 - margin], but not in training mode, where an output
-            beyond these bounds would have no gradient that leads back.
+        margin: the output of the sigmoid is clamped to [margin, 1 - margin], except in training mode, where clamped
+            outputs would have no gradient.
 
     Raises:
-        UsageError: when the encoding has no identifiers, or `margin` and `max_distance` make no map.
+        UsageError: when the encoding has no identifiers, or `margin` or `max_distance` is out of range.
     """
 
     def __init__(
@@ -129,8 +129,8 @@ class PaperNetwork(nn.Module):
         """float32[k]: the distances of k graphs in steps.
 
         Args:
-            data: a batch of PyTorch Geometric, or `SharedGraphs`, from which the same is computed several times faster,
-                equal up to rounding.
+            data: a batch of PyTorch Geometric, or `SharedGraphs`, with which the result is equal up to rounding and
+                several times faster.
         """
         if isinstance(data, SharedGraphs):
             constants = self.constants(data.goals, data.agents)
@@ -143,7 +143,7 @@ class PaperNetwork(nn.Module):
         return self.regress(sum_by(nodes, graph, count) / sizes[:, None])
 
     def constants(self, goals: Goals, agents: int) -> Constants:
-        """What is the same in all e-states of p problems with so many agents."""
+        """Compute the values shared by the e-states of p problems with up to `agents` agents."""
         attributes = self.edge_mlp(make_label_attributes(goals.bits.device))
         nodes, edges = self.node_mlp(goals.bits), attributes[goals.labels]
         inner, by_agent, from_epsilon = [], [], []
@@ -179,10 +179,10 @@ class PaperNetwork(nn.Module):
 
     @torch.no_grad()
     def start_at(self, value: float) -> None:
-        """Set the last layer so that all outputs are a given distance in steps.
+        """Set the last layer so that all outputs equal a given distance in steps.
 
-        Pooled graphs have large entries: from random outputs the first steps overshoot so far that the sigmoid is
-        saturated, and training may never recover.
+        Pooled graphs have large entries: with random outputs the first steps of training may saturate the sigmoid for
+        good.
         """
         last = cast(nn.Linear, cast(nn.Sequential, self.head)[-1])
         last.weight.zero_()
@@ -222,5 +222,5 @@ def sum_rows(rows: Tensor, sums: Sums) -> Tensor:
 
 
 def pick_rows(rows: Tensor, sums: Sums) -> Tensor:
-    """The same where every sum has one term."""
+    """As `sum_rows` for sums with one term each."""
     return sum_rows(rows, sums) if rows.requires_grad else rows[sums.terms]

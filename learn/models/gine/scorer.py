@@ -1,8 +1,8 @@
-"""Scoring e-states with a trained network, many at a time.
+"""Scorers of trained networks.
 
-The scorer of the paper's network computes what the plain network computes, with these exact savings: the shared
-computation of training (see `learn.models.gine.shared`), the goal part and every world identifier embedded once, and
-batch normalisation folded into the linear layers.
+The scorer of the paper's network is exact and faster than the plain network: it shares computation between e-states as
+in training (see `learn.models.gine.shared`), embeds the goal part and every world identifier once, and folds batch
+normalisation into the linear layers.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from learn.models.scoring import CorrectingScorer, Device, Scorer
 
 
 class NetworkScorer(CorrectingScorer):
-    """Scores the e-states of one space with a network.
+    """A network evaluated by PyTorch, bound to a state space.
 
     Args:
         trained: the network, on any device.
-        space: where the e-states live.
+        space: the state space.
 
     Raises:
         LimitError: when the task does not fit the encoding that the network was trained with.
@@ -55,11 +55,11 @@ class NetworkScorer(CorrectingScorer):
 
 
 class PaperScorer(CorrectingScorer):
-    """Scores the e-states of one space with the paper's network, on the CPU.
+    """The paper's network on the CPU, bound to a state space.
 
     Args:
         trained: the network, on any device.
-        space: where the e-states live.
+        space: the state space.
 
     Raises:
         LimitError: when the task does not fit the encoding that the network was trained with.
@@ -87,12 +87,12 @@ class PaperScorer(CorrectingScorer):
 
 
 def make_scorer(trained: Trained, space: StateSpace, device: Device = "auto") -> Scorer:
-    """The fastest scorer of a network.
+    """Make the fastest scorer of a network.
 
     Args:
         trained: the network.
-        space: where the e-states live.
-        device: `cpu`, `cuda`, or `auto`: a GPU for networks that only PyTorch evaluates, where there is one.
+        space: the state space.
+        device: `cpu`, `cuda`, or `auto`, which uses a GPU if there is one for networks that only PyTorch evaluates.
 
     Raises:
         LimitError: when the task does not fit the encoding that the network was trained with.
@@ -113,12 +113,12 @@ def make_scorer(trained: Trained, space: StateSpace, device: Device = "auto") ->
 def as_model(
     trained: Trained, schema: frozenset[int] = frozenset(), card: Mapping[str, Any] | None = None
 ) -> NetworkModel:
-    """A `GineNetwork` as a model that needs no PyTorch.
+    """Convert a `GineNetwork` to a model that needs no PyTorch.
 
     Args:
         trained: the network.
-        schema: colours of predicates and action schemas that it was trained on.
-        card: what it was made of and how well it does.
+        schema: colours of the predicates and action schemas in training.
+        card: description of the training and its validation.
     """
     return NetworkModel(
         domain=trained.domains[0] if len(trained.domains) == 1 else "general",
@@ -133,17 +133,17 @@ def as_model(
 
 
 def fold_batch_norm(network: PaperNetwork) -> PaperNetwork:
-    """A copy on the CPU in evaluation mode whose batch normalisations are part of the linear layers before them."""
+    """Copy a network to the CPU in evaluation mode, with batch normalisation folded into the linear layers."""
     network = copy.deepcopy(network).cpu().eval()
     network.head = FoldedHead(cast(nn.Sequential, network.head))
     return network
 
 
 class FoldedHead(nn.Module):
-    """The head of the paper's network in evaluation mode, without the costs of a call for each of its modules.
+    """The head of the paper's network in evaluation mode, without calls of its modules.
 
     Args:
-        head: of the network.
+        head: head of the network.
     """
 
     def __init__(self, head: nn.Sequential) -> None:

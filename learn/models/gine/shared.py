@@ -1,10 +1,10 @@
-"""The shared computation of many e-states: everything that a network has to compute once only.
+"""Shared computation for many e-states: a network evaluates equal worlds once.
 
-Two worlds with equal identifiers have the same embedding before the first layer; two worlds with the same embedding,
-both or neither designated, and the same multiset of incoming messages have the same embedding after a layer. So worlds
-fall into classes, layer by layer, and one computation per class serves all e-states (the colour refinement of
-Weisfeiler and Leman, run for as many rounds as the network has layers). No edge leads from a world to the goal part,
-so that is computed once for each goal. The result is that of the plain network; only the order of summation differs.
+Worlds with equal identifiers have the same embedding before the first layer. Worlds with the same embedding, both or
+neither designated, and the same multiset of incoming messages have the same embedding after a layer. So worlds fall
+into classes, layer by layer, and one computation per class serves all e-states (Weisfeiler–Leman colour refinement with
+one iteration per layer). No edge leads from a world to the goal part, so the goal part is computed once per goal. The
+result equals that of the plain network up to the order of summation.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from learn.data.rows import join
 
 
 class Sums(NamedTuple):
-    """Which rows of one matrix are added up to the rows of another.
+    """Sums of rows of a matrix, as sparse indices, with their transposition for gradients.
 
     Attributes:
-        ptr: int64[r + 1], where the terms of each sum start.
-        terms: int64[t], rows of the matrix that is summed.
-        back_ptr: int64[n + 1], where the sums that each of its n rows goes into start; empty without gradients.
-        back: int64[t], sums; empty without gradients.
+        ptr: int64[r + 1], start of the terms of each of r sums.
+        terms: int64[t], rows of the matrix.
+        back_ptr: int64[n + 1], start of the sums that contain each of the matrix's n rows; empty without gradients.
+        back: int64[t], these sums; empty without gradients.
     """
 
     ptr: Tensor
@@ -43,9 +43,9 @@ class Layer(NamedTuple):
     """One layer, from c classes of worlds to d.
 
     Attributes:
-        sent: messages, numbered class × agents + agent, summed to the multisets that worlds with one row send.
-        received: these multisets summed to what the d classes receive.
-        own: the class before of each class after the layer, as sums of one term.
+        sent: sums of messages, numbered class × agents + agent, over the worlds of each kind of successor class.
+        received: sums of these over the messages that each of the d classes receives.
+        own: the previous class of each of the d classes, as sums with one term.
         designated: int64[e], the classes of designated worlds.
         goal: int64[e], the goal part of each of them.
     """
@@ -62,7 +62,7 @@ class States(NamedTuple):
 
     Attributes:
         layers: one for each layer of the network.
-        pooled: classes after the last layer summed to e-states.
+        pooled: sums of classes after the last layer over the worlds of each e-state.
         worlds: float32[k], number of worlds of each e-state.
         goal: int64[k], the goal part of each e-state.
     """
@@ -74,13 +74,13 @@ class States(NamedTuple):
 
 
 class Goals(NamedTuple):
-    """The goal parts of p problems, end to end.
+    """The concatenated goal parts of p problems.
 
     Attributes:
         bits: float32[n, width], identifiers of the nodes.
         edges: int64[2, q], source and target of every edge.
         labels: int64[q], their labels.
-        ptr: int64[p + 1], where the nodes of each goal part start; the first of them is epsilon.
+        ptr: int64[p + 1], start of the nodes of each goal part; the first node is epsilon.
     """
 
     bits: Tensor
@@ -90,11 +90,11 @@ class Goals(NamedTuple):
 
 
 class SharedGraphs(NamedTuple):
-    """The graphs of k e-states, maybe of several problems, as one computation.
+    """The graphs of k e-states of one or several problems, as one computation.
 
     Attributes:
         identifiers: uint8[u, width], distinct identifiers as 0/1 bits: the classes of worlds before the first layer.
-        agents: most agents of a problem.
+        agents: maximum number of agents of a problem.
         goals: the goal parts of the problems.
         states: the e-states.
     """
@@ -106,19 +106,19 @@ class SharedGraphs(NamedTuple):
 
     @property
     def num_graphs(self) -> int:
-        """K."""
+        """The number k of e-states."""
         return len(self.states.goal)
 
 
 def share(
     parts: Sequence[tuple[Encoder, NDArray[np.integer]]], *, layers: int = 2, gradients: bool = True
 ) -> SharedGraphs:
-    """The shared computation of the graphs of some e-states.
+    """Make the shared computation of the graphs of some e-states.
 
     Args:
         parts: encoders, each with the ids of its e-states, int[r].
-        layers: of the network.
-        gradients: whether gradients are to flow back.
+        layers: number of layers of the network.
+        gradients: whether to prepare gradients.
     """
     taken = [encoder.rows(ids) for encoder, ids in parts]
     identifiers, classes, known = [], [], 0
@@ -138,7 +138,7 @@ def share(
 
 
 def _renumber(items: NDArray[np.integer], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Which of 0 … count - 1 occur, ascending, and the items with those numbered from 0."""
+    """The numbers from 0 to count - 1 that occur in items, ascending, and the items renumbered by their position."""
     occurs = np.zeros(count, dtype=np.bool_)
     occurs[items] = True
     used = np.flatnonzero(occurs)
@@ -148,7 +148,7 @@ def _renumber(items: NDArray[np.integer], count: int) -> tuple[NDArray[np.int64]
 
 
 def make_goals(parts: Sequence[GoalPart]) -> Goals:
-    """The tensors of some goal parts."""
+    """Concatenate goal parts into tensors."""
     ptr = ragged.pointers(np.array([len(part.bits) for part in parts]))
     return Goals(
         bits=torch.from_numpy(np.concatenate([part.bits for part in parts])).float(),
@@ -163,15 +163,15 @@ def make_goals(parts: Sequence[GoalPart]) -> Goals:
 def make_states(
     rows: Rows, classes: NDArray[np.int64], goal: NDArray[np.int64], *, layers: int, gradients: bool
 ) -> States:
-    """The shared computation of k e-states with n worlds.
+    """Make the shared computation of k e-states with n worlds.
 
     Args:
         rows: the e-states.
-        classes: int64[n], numbered without gaps: worlds have equal identifiers, and e-states with equal goal parts, iff
-            they have equal classes.
+        classes: int64[n], numbered without gaps; two worlds have equal classes iff their identifiers and the goal parts
+            of their e-states are equal.
         goal: int64[k], the goal part of each e-state.
-        layers: of the network.
-        gradients: whether gradients are to flow back, which takes the transposition of every sum.
+        layers: number of layers of the network.
+        gradients: whether to compute the transposition of every sum, for gradients.
     """
     counts = ragged.lengths(rows.world_ptr)
     agents = rows.row_of.shape[1]
@@ -203,7 +203,7 @@ _NOTHING = torch.empty(0, dtype=torch.int64)
 
 
 def _sums(ptr: NDArray[np.int64], terms: NDArray[np.int64], rows: int, gradients: bool) -> Sums:
-    """The sums, with their transposition where gradients flow; `rows` is the height of the matrix that is summed."""
+    """Make sums over a matrix with `rows` rows, with their transposition if `gradients`."""
     if not gradients:
         return Sums(torch.from_numpy(ptr), torch.from_numpy(terms), _NOTHING, _NOTHING)
     keys = terms.astype(np.uint16) if rows <= 1 << 16 else terms  # numpy sorts 16 bits in linear time

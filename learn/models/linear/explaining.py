@@ -1,4 +1,4 @@
-"""What the score of a linear model is made of, feature by feature."""
+"""Decomposition of the score of a linear model into features."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from learn.models.linear.model import LinearModel, Observed
 
 
 class Part(NamedTuple):
-    """What a feature adds to a score.
+    """The contribution of a feature to a score.
 
     Attributes:
         colour: the feature.
         contribution: its weight times its value.
-        weight: of the feature in the model; 0 where the model does not know it.
-        value: of the feature in the e-state.
-        seen: in how many training e-states it occurred.
+        weight: weight of the feature in the model; 0 if the model does not know it.
+        value: value of the feature in the e-state.
+        seen: number of training e-states with the feature.
     """
 
     colour: int
@@ -34,16 +34,16 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A score in parts.
+    """A decomposed score.
 
     Attributes:
-        parts: one for each feature of the e-state, those that matter most first.
-        known: how many of these features the model knows.
-        base: the cost of the relaxation that the model corrects; 0 where it corrects none.
-        base_weight: what that weighs.
-        constant: what the model adds to every score.
-        definitions: the description of each feature, and of whatever these mention, by colour.
-        names: what each feature counts in the e-state, by the names of the task, by colour.
+        parts: one for each feature of the e-state, by descending absolute contribution.
+        known: number of these features that the model knows.
+        base: value of the base heuristic; 0 without one.
+        base_weight: weight of the base heuristic.
+        constant: constant of the model.
+        definitions: descriptions of the features and of those mentioned in them, by colour.
+        names: the objects that each feature counts in the e-state, by the names of the task, by colour.
     """
 
     parts: list[Part]
@@ -56,12 +56,12 @@ class Explanation:
 
     @property
     def features(self) -> float:
-        """What the features add."""
+        """The sum of all contributions of features."""
         return sum(part.contribution for part in self.parts)
 
     @property
     def relaxation(self) -> float:
-        """What the relaxation adds."""
+        """The contribution of the base heuristic."""
         return self.base_weight * self.base
 
     @property
@@ -71,13 +71,13 @@ class Explanation:
 
 
 def explain(space: StateSpace, model: LinearModel, state: int, types: FeatureTypes) -> Explanation:
-    """What the model's score of an e-state is made of.
+    """Decompose the model's score of an e-state.
 
     Args:
-        space: where the e-state lives.
+        space: the state space.
         model: the model.
-        state: the e-state.
-        types: of the space's task.
+        state: id of the e-state.
+        types: types of the space's task.
 
     Raises:
         IndexError: when there is no such e-state.

@@ -1,4 +1,4 @@
-"""Linear models over relational features: read, written as text, and used without PyTorch."""
+"""Linear models over relational features, and their files; without PyTorch."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from learn.models.calibration import Calibration
 from learn.models.files import as_schema, read_model_file
 
 FORMAT_VERSION = 3
-"""Raised whenever the file or what a feature means changes."""
+"""Version of the file and of the features."""
 
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """What a model sees of an e-state.
+    """The feature set of a model.
 
     Attributes:
         iterations: 0 to 2, number of Weisfeiler–Leman iterations, see `epigym.features.counts`.
-        worlds: whether the worlds are seen, too.
-        base: the cost of the relaxation that the model corrects.
+        worlds: whether features of worlds are included.
+        base: the base heuristic that the model corrects.
     """
 
     iterations: Literal[0, 1, 2]
@@ -49,12 +49,12 @@ class Representation:
 
 
 class Observed:
-    """E-states as a model sees them.
+    """The features and the base heuristic of a model on a state space.
 
     Args:
-        space: where they live, with the goal.
-        representation: what is seen.
-        types: of the space's task.
+        space: state space whose task has the goal.
+        representation: the feature set.
+        types: types of the space's task.
     """
 
     def __init__(self, space: StateSpace, representation: Representation, types: FeatureTypes | None = None) -> None:
@@ -65,20 +65,20 @@ class Observed:
 
 @dataclass(frozen=True)
 class LinearModel:
-    """A score: what each feature weighs, what the base weighs, and a constant.
+    """A linear model: a weighted sum of features and a base heuristic, plus a constant.
 
     Attributes:
-        domain: that it was trained on; `general` where these are several.
-        representation: what it sees.
+        domain: training domain; `general` for several.
+        representation: the feature set.
         colours: uint64[n], the features, ascending.
-        weights: float64[n], of each.
-        seen: int64[n], in how many training e-states each occurs.
-        base_weight: of the relaxation's cost.
+        weights: float64[n], weights of the features.
+        seen: int64[n], number of training e-states with each feature.
+        base_weight: weight of the base heuristic.
         constant: added to every score.
-        definitions: what the features are, and whatever these texts mention, as text by colour.
-        schema: colours of predicates and action schemas that it was trained on.
-        card: what it was made of and how well it does.
-        steps: from its scores to steps.
+        definitions: texts of the features and of those mentioned in them, by colour.
+        schema: colours of the predicates and action schemas in training.
+        card: description of the training and its validation.
+        steps: calibration of scores to steps.
     """
 
     domain: str
@@ -96,7 +96,7 @@ class LinearModel:
     def weigh(
         self, ptr: NDArray[np.int64], colour: NDArray[np.uint64], value: NDArray[np.float32]
     ) -> NDArray[np.float64]:
-        """float64[k]: the weighted sums of k rows of features; what was never seen weighs nothing."""
+        """float64[k]: the weighted sums of k rows of features; unknown features have weight 0."""
         rows = len(ptr) - 1
         if not len(self.colours):
             return np.zeros(rows)
@@ -106,12 +106,12 @@ class LinearModel:
 
 
 class LinearScorer:
-    """A linear model on a space.
+    """A linear model bound to a state space.
 
     Args:
-        space: where the e-states live.
+        space: the state space.
         model: the model.
-        types: of the space's task.
+        types: types of the space's task.
     """
 
     def __init__(self, space: StateSpace, model: LinearModel, types: FeatureTypes | None = None) -> None:
@@ -121,11 +121,11 @@ class LinearScorer:
 
     @property
     def relaxation(self) -> Relaxation | None:
-        """The relaxation that the model corrects."""
+        """The relaxation that the model corrects, if any."""
         return self._observed.base.relaxation
 
     def rate_known(self, ids: NDArray[np.int32]) -> float:
-        """The share of the distinct features of `ids` (int32[k]) that the model has a weight for; of none, 1."""
+        """The share of the distinct features of `ids` (int32[k]) that the model knows; 1 if there are no features."""
         colours = np.unique(self._observed.features(ids).colour)
         return float(np.isin(colours, self._model.colours).mean()) if len(colours) else 1.0
 
@@ -136,10 +136,10 @@ class LinearScorer:
 
 
 def write_model(model: LinearModel, path: str | os.PathLike[str]) -> None:
-    """Write a model as text: JSON, with a line for every feature, the weightiest first.
+    """Write a model as JSON with one line per feature, by descending absolute weight.
 
-    A feature has its colour, its weight, in how many training e-states it occurred, and what it is; then follows what
-    these texts mention.
+    The line has the colour, the weight, the number of training e-states and the text of the feature. Features that are
+    only mentioned in these texts follow.
     """
     colours, weights, seen = model.colours.tolist(), model.weights.tolist(), model.seen.tolist()
     order = np.argsort(-np.abs(model.weights), kind="stable").tolist()
@@ -216,7 +216,7 @@ def read_model(path: str | os.PathLike[str]) -> LinearModel:
 
 
 def read_schema(path: str | os.PathLike[str]) -> frozenset[int]:
-    """The schema alone of a file of `write_model`: the beginning of the file says it; errors as `read_model`."""
+    """Read only the schema from the beginning of a file of `write_model`; errors as `read_model`."""
     with suppress(OSError, TypeError, ValueError), open(path, encoding="utf-8") as file:
         for line in file:
             name, _, value = line.rstrip(",\n").partition(": ")
@@ -226,7 +226,7 @@ def read_schema(path: str | os.PathLike[str]) -> frozenset[int]:
 
 
 def _representation(values: Mapping[str, Any]) -> Representation:
-    """The representation of a file, which may name e-states, and nothing else, as what is scored."""
+    """The representation in a file, which may declare that it scores e-states."""
     seen = dict(values)
     if (of := seen.pop("of", "states")) != "states":
         raise UsageError(f"it scores {of}, not e-states")

@@ -19,12 +19,12 @@ _SEEDS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """An e-state that shows what a domain is about.
+    """A typical e-state of a domain, for its picture.
 
     Attributes:
         parameters: of the problem.
-        plan: names of the actions after which it is reached.
-        caption: one sentence that says what is to be seen there.
+        plan: names of the actions that lead to the e-state.
+        caption: one sentence that describes the picture.
     """
 
     parameters: Parameters
@@ -34,12 +34,12 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Problems that grow from the largest ones to test on to the limits of the parameters, without goals.
+    """Sizes of problems from the largest of the split `test` to the limits of the parameters; goals are sampled.
 
     Attributes:
         sizes: the values of the parameters at each step.
-        walk: most actions of the random walk to a goal at the first and at the last step.
-        subgoals: most subgoals at the first and at the last step.
+        walk: the maximum number of actions of the random walk to a goal, at the first and at the last step.
+        subgoals: the maximum number of subgoals, at the first and at the last step.
     """
 
     sizes: Sequence[Parameters]
@@ -51,7 +51,7 @@ class Growth:
         return len(self.sizes)
 
     def at(self, step: int) -> tuple[dict[str, Any], int, int]:
-        """Parameters, most actions of the walk and most subgoals at a step, counted from 1."""
+        """Parameters, maximum number of actions of the walk and of subgoals at a step, counted from 1."""
         share = (step - 1) / max(len(self) - 1, 1)
         walk, subgoals = (round(low + share * (high - low)) for low, high in (self.walk, self.subgoals))
         return dict(self.sizes[step - 1]), walk, subgoals
@@ -73,21 +73,20 @@ class Domain:
 
     Attributes:
         name: the name of its module or package, such as `coin_in_the_box`.
-        problem: writes the text of the problem with the given parameters, all of them keywords; one of them is
-            `goals`, a list of formulas that replace the goal.
-        vocabulary: formulas about a problem with the given parameters, which random goals are made of, each of them
-            one subgoal; it takes the parameters of `problem` and ignores those that do not matter to it.
-        scene: what its picture shows.
-        ranges: for each of the `SPLITS` kinds of problems, one of which is sampled: the values of parameters, which are
-            sampled independently; a parameter `seed` is sampled too. Sizes grow from split to split.
-        language: of the problem's text: mA*, or EPDDL with the domain and its library in the same text.
+        problem: writes the text of a problem. Its parameters are keywords; one of them is `goals`, formulas that
+            replace the goal.
+        vocabulary: the formulas of random goals, one subgoal each, for the parameters of `problem`; it ignores those
+            that it does not need.
+        scene: the e-state that the picture of the domain shows.
+        ranges: for each of the `SPLITS`, kinds of problems with the values of their parameters. Sampling chooses a
+            kind, each parameter independently, and a `seed` if there is that parameter. Sizes grow from split to split.
+        language: of the text: mA*, or EPDDL with the domain and its library in the same text.
         structure: in mA*, the objects in the names of a problem with the given parameters; by default its agents.
-        actors: which argument of an action (counted from 0) is the agent that acts, by the action's schema; where that
-            argument is no agent, nobody is named.
-        growth: larger problems, if they are to be part of the suites `hard` and `hard_control`.
-        consistent_beliefs: whether the beliefs of all agents remain consistent, whatever the actions, in the problem
-            with the default parameters.
-        base: a domain all of whose parameters it has too; `problem` takes them as further keywords.
+        actors: by action schema, the position (from 0) of the acting agent among the arguments. Other actions, and
+            those with another object in that position, have no actor.
+        growth: larger problems for the suites `hard` and `hard_control`; without it the domain is not in these suites.
+        consistent_beliefs: whether no sequence of actions makes beliefs inconsistent in the default problem.
+        base: a domain whose parameters this domain has, too; `problem` takes them as further keywords.
     """
 
     name: str

@@ -94,9 +94,7 @@ class Record:
     def estimate_seconds(self, folder: Path) -> float:
         """Total seconds of the newest outcome with another key; without one, the time limit."""
         most = float("inf") if self.time_limit is None else self.time_limit
-        with suppress(
-            OSError, ValueError, KeyError, EpigymError
-        ):  # missing, damaged or of an older format
+        with suppress(OSError, ValueError, KeyError, EpigymError):  # missing, damaged or of an older format
             newest = max(self._list_others(folder), key=lambda path: path.stat().st_mtime)
             result = SearchResult.from_dict(read_checksummed(newest, "computed again when needed")["result"])
             return min(result.costs.total_seconds, most)

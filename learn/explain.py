@@ -1,7 +1,7 @@
 """Decompose the value that a trained model gives to an e-state.
 
-Of a linear model a line for each feature: what it adds, what it counts in this e-state by the names of the task, and
-what it means in any task. Of a network the base heuristic, the correction, and the nodes of the graph that the
+For a linear model a line for each feature: its contribution, the objects that it counts in this e-state, and its
+meaning in any task. For a network the base heuristic, the correction, and the nodes of the graph that the
 correction depends on most; this needs PyTorch.
 """
 
@@ -145,7 +145,7 @@ def _format_features(found: Explanation, top: int) -> Iterator[str]:
 
 
 def _format_names(names: Sequence[str]) -> str:
-    """What a feature counts, as many of it as are shown."""
+    """The first objects that a feature counts."""
     more = f"; {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return f"[{'; '.join(names[:_SHOWN])}{more}]"
 

@@ -24,8 +24,8 @@ from search.processes.supervisor import Job, supervise
 
 DESCRIPTION = """
 Search for a plan with the default agent and write it as a JSON array of ground action names. The plan file
-appears when the plan has been re-executed; until then the plan is beside it, as PLANFILE.unverified. Plans that are
-there are removed before the search; where another file is, nothing is done.
+appears when the plan has been re-executed; until then it is in PLANFILE.unverified. Old plans in both places are
+removed before the search; any other file there is an error.
 """
 EPILOG = """
 environment:

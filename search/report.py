@@ -1,7 +1,7 @@
 """Write the tables, figures and page of evaluations; arguments that are not options are the folders of the runs.
 
-The page, report.html, is one file for any browser: tables that can be sorted, and drawings of what was answered when
-and of two configurations against each other.
+The page, report.html, is one file for any browser: sortable tables, drawings of solved problems over time, and of two
+configurations against each other.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Search for a plan or a policy, re-execute it independently, and show what the search needed.
+"""Search for a plan or a policy, re-execute it independently, and show the costs of the search.
 
 With run_dir it writes result.json there, and compare.json: a list of the results of `compare`.
 """
@@ -52,7 +52,7 @@ class Solve(ReadingSettings):
 
 
 def solve(settings: Solve) -> ExitCode:
-    """Search; print and write what was found, a plan as a JSON array of names into `plan_file`, or a policy.
+    """Search; print and write a plan, as a JSON array of names into `plan_file`, or a policy.
 
     Raises:
         EpigymError: when the problem, the agent or the heuristic is wrong.

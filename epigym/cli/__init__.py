@@ -1,4 +1,4 @@
-"""What a user starts: one runner over Hydra with typed settings, its exit codes, its help; Ctrl-C before it runs."""
+"""The command line: a runner over Hydra with typed settings, exit codes, help, and Ctrl-C before it runs."""
 
 from __future__ import annotations
 

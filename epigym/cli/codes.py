@@ -9,7 +9,7 @@ from epigym.errors import EpigymError, MissingError, UsageError
 
 
 class ExitCode(enum.IntEnum):
-    """Exit codes of all commands, with what they mean; from 64 to 73 those of `sysexits.h`."""
+    """Exit codes of all commands with their meanings; codes from 64 to 73 are those of `sysexits.h`."""
 
     meaning: str
 
@@ -26,7 +26,7 @@ class ExitCode(enum.IntEnum):
     TERMINATED = 143, "stopped by SIGTERM"
 
     def __new__(cls, code: int, meaning: str) -> ExitCode:
-        """A number that knows what it means."""
+        """Make a number with its meaning."""
         member = int.__new__(cls, code)
         member._value_ = code
         member.meaning = meaning
@@ -54,7 +54,7 @@ class ExitCode(enum.IntEnum):
 
 
 def line(error: BaseException) -> str:
-    """What an exception that ended a command says to the user."""
+    """The message to the user for an exception that ended a command."""
     if isinstance(error, KeyboardInterrupt):
         return f"interrupted{': ' if error.args else ''}{error}"
     if isinstance(error, FileNotFoundError):
@@ -74,5 +74,5 @@ def fail(error: BaseException) -> ExitCode:
 
 
 def warning(message: Warning | str, *_: object, **__: object) -> str:
-    """What a warning says to the user, in place of `warnings.formatwarning`."""
+    """The message to the user for a warning; replaces `warnings.formatwarning`."""
     return f"warning: {message}\n"

@@ -22,7 +22,7 @@ class Convert(TaskSettings):
 
     @classmethod
     def find_unused(cls, values: Mapping[str, Any]) -> dict[str, str]:
-        """What is about plans."""
+        """The settings that matter to plans only."""
         return {"consistent_beliefs": "a file does not tell it: give it where the task is searched"}
 
 

@@ -1,4 +1,4 @@
-"""What the commands say about themselves: their docstrings and the comments of their configuration files."""
+"""Help texts, made of the docstrings of commands and the comments of their configuration files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def format_listing(commands: dict[str, str]) -> str:
 
 
 def format_help(command: str) -> str:
-    """The help of a command: what it does, examples, its values with their comments, its groups, the exit codes."""
+    """The help of a command: purpose, examples, settings with their comments, groups, exit codes."""
     name = command.rpartition(".")[2]
     entries = list(list_defaults(name))
     files = [name, *reversed([entry for entry in entries if isinstance(entry, str)])]
@@ -64,7 +64,7 @@ def _read_docstring(module: str) -> str:
 
 
 def list_defaults(name: str) -> Iterator[str | dict[str, str | None]]:
-    """What a configuration file is composed of, and what its files are composed of in turn."""
+    """The defaults list of a configuration file, followed by those of its files."""
     content = cast(dict[str, Any], OmegaConf.to_container(OmegaConf.load(_CONF / f"{name}.yaml")))
     for entry in content.get("defaults", []):
         if entry != "_self_":

@@ -40,11 +40,11 @@ SLURM, LOCAL = "hydra/launcher=slurm", "hydra/launcher=local"
 def run(task: Callable[[S], ExitCode | None], settings: type[S], command: str) -> NoReturn:
     """Run `task` with the settings of the command line, and exit with the code that says how it ended.
 
-    Whatever goes wrong is one line on standard error; `debug=true` shows the traceback. In a multirun only errors
-    set a code, after all jobs have run.
+    An error is one line on standard error; `debug=true` shows the traceback. In a multirun only errors set a code,
+    after all jobs have run.
 
     Args:
-        task: what the command does, from its settings to an exit code; None is success.
+        task: the function of the command, from its settings to an exit code; None is success.
         settings: what its configuration is checked against before it is called.
         command: the module, such as `search.solve`, whose configuration is `conf/solve.yaml`.
     """
@@ -57,7 +57,7 @@ def run(task: Callable[[S], ExitCode | None], settings: type[S], command: str) -
         sys.exit(ExitCode.SUCCESS)
     is_terminated = False
 
-    def terminate(*_: object) -> NoReturn:  # ends like Ctrl-C: whoever has processes stops them
+    def terminate(*_: object) -> NoReturn:  # ends like Ctrl-C, so that child processes are stopped
         nonlocal is_terminated
         is_terminated = True
         raise KeyboardInterrupt
@@ -129,7 +129,7 @@ def _run_composed(task: Callable[[S], ExitCode | None], settings: type[S], comma
 
 
 def _suggest(error: BaseException, settings: type[Any]) -> BaseException:
-    """What composing a configuration ran into, as an error that suggests what was meant or names what is missing."""
+    """An error of composing a configuration as one that suggests a close name or names the missing file."""
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, option = error.missing_cfg_file.rpartition("/")
         package = f"hydra_{option.partition('_')[0]}_launcher"

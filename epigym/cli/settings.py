@@ -1,4 +1,4 @@
-"""Typed settings: what a composed configuration says, checked against a dataclass before any work is done."""
+"""Typed settings: a composed configuration, checked against a dataclass before any work."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings(Settings):
-    """What a command has that writes into a folder of its own, see `conf/base.yaml`."""
+    """The settings of a command that writes into its own folder, see `conf/base.yaml`."""
 
     run_dir: Path = field(metadata={"written": "folder"})
 
@@ -97,7 +97,7 @@ def read(config: DictConfig, kind: type[S], overrides: Sequence[str] = ()) -> S:
     Args:
         config: the configuration.
         kind: the dataclass of the settings.
-        overrides: what the user gave, as `name=value`.
+        overrides: the arguments of the command line, as `name=value`.
 
     Raises:
         UsageError: when a value is missing, unknown, of the wrong type or out of range, or the user gave a setting

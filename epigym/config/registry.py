@@ -43,10 +43,10 @@ def maker(kind: str, choice: Mapping[str, Any], known: Mapping[str, str], base: 
     """What makes a chosen thing, with its settings checked and bound.
 
     Args:
-        kind: what is chosen, such as `agent`.
+        kind: of the choice, such as `agent`.
         choice: the `name` of something known, or as `_target_` the path of a class of one's own; with its settings.
         known: by name, the path of the class or function that makes each thing known.
-        base: what a class of one's own derives from.
+        base: the base class of a user's class.
         given: number of positional arguments that the maker will be called with.
 
     Raises:

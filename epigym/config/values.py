@@ -6,7 +6,7 @@ Beside its type, the metadata of a field may hold rules for a value that is not 
 - `exists`: the value names a file or folder that must be there, or is a list of such names;
 - `written`: it names a `file` or a `folder` that will be written;
 - `own`: dataclasses by the `_target_` of a mapping, which it is checked against; any other is a class of the user's;
-- `among`: a table of dataclasses by name, as `module:name`, one of which a mapping chooses by its `name`;
+- `among`: a table of dataclasses by name, as `module:name`; a mapping chooses one by its `name`;
 - `check`: a function, as `module:name`, that raises an `EpigymError` for a wrong value; `own` mappings need none.
 """
 
@@ -29,7 +29,7 @@ from epigym.names import unknown
 
 C = TypeVar("C")
 UNSET: Any = "???"
-"""What a configuration file writes for a value without a default, and the value of an option that was not given."""
+"""The text of a configuration file for a value without a default, and the value of a missing option."""
 
 _KINDS: dict[Any, str] = {
     int: "a whole number", float: "a number", bool: "true or false", str: "text", NoneType: "null",
@@ -87,7 +87,7 @@ def hints_of(kind: type[Any]) -> dict[str, Any]:
 
 
 def make_chosen(what: str, choice: Mapping[str, Any], table: Mapping[str, type[C]], prefix: str = "") -> C:
-    """The dataclass that a mapping chooses by its `name`, with the settings beside that.
+    """The dataclass that a mapping chooses by its `name`, with its other entries as settings.
 
     Args:
         what: is chosen, such as `encoding`.
@@ -106,7 +106,7 @@ def make_chosen(what: str, choice: Mapping[str, Any], table: Mapping[str, type[C
 
 
 def convert(value: Any, kind: Any, place: str) -> Any:
-    """The value as its annotation asks for it: what is no list is a list of one, a whole number is a number.
+    """The value in the type of its annotation: a single value becomes a list, a whole number a number.
 
     Types that configurations do not know are not looked at.
 

@@ -1,6 +1,6 @@
 """The picture of a Kripke model, laid out by Graphviz.
 
-A box is a world and lists the fluents true there; fluents true at all worlds are told once, in the caption.
+A box is a world and lists the fluents true there; fluents true at all worlds are listed once, in the caption.
 Designated worlds have a double border and a tinted ground. A line in an agent's colour joins worlds that the
 agent cannot tell apart, an arrow leads to a world that the agent considers possible, and a dot inside a box
 says that the agent considers that world itself possible. After an action, worlds that are unlike any before are
@@ -41,7 +41,7 @@ DPI = 96
 
 
 def render_svg(model: KripkeModel, change: Change = UNCHANGED) -> str:
-    """The picture as SVG text, with marks on what an action changed."""
+    """The picture as SVG text, with marks on the changes by an action."""
     return _render(format_dot(model, change), "svg").decode()
 
 
@@ -97,8 +97,8 @@ def format_dot(model: KripkeModel, change: Change = UNCHANGED, *, size: tuple[fl
     """The picture as the Graphviz text that `render_svg` and `render_png` draw.
 
     Args:
-        model: what to draw.
-        change: what is marked as changed.
+        model: the Kripke model.
+        change: the changes to mark.
         size: the largest width and height in inches, or None for no limit.
     """
     worlds = _nearest(model)
@@ -157,7 +157,7 @@ def _world(model: KripkeModel, world: int, everywhere: frozenset[str], full: boo
 
 
 def _facts(model: KripkeModel, world: int, everywhere: frozenset[str], change: Change) -> list[str]:
-    """What a box tells of its world: first, where it is designated, what changed."""
+    """The fluents in the box of a world; at designated worlds changed ones come first."""
     true = model.state.valuations[world]
     changed = [name for name in model.fluents if name in change.facts and world in model.designated]
     signed = _wrapped([f"{'+' if name in true else '−'} {name}" for name in changed], BOX_WIDTH, BOX_LINES)

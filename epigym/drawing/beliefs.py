@@ -1,4 +1,4 @@
-"""Where agents stand: what each knows, believes and doubts of every fluent, and what it thinks that others do."""
+"""Tables of beliefs: which fluents each agent knows, believes and doubts, and which it thinks that others do."""
 
 from __future__ import annotations
 

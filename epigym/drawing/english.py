@@ -17,7 +17,7 @@ _VERBS = {
 
 
 def describe_formula(formula: Formula) -> str:
-    """A clause that says what a formula says, such as `a believes that tail is false`."""
+    """A formula as a clause, such as `a believes that tail is false`."""
     negated = formula.op is Op.NOT
     inner = formula.children[0] if negated else formula
     match inner.op:
@@ -41,7 +41,7 @@ def describe_formula(formula: Formula) -> str:
 
 
 def describe_model(model: KripkeModel) -> str:
-    """What is true in an e-state, and what each agent believes about single fluents, a line each."""
+    """The true fluents of an e-state, and the beliefs of each agent about single fluents, a line each."""
     certain, open_ = _literals(model, model.designated)
     lines = [f"Facts: {listed(certain) or 'none is certain'}.", *([f"Unknown: {listed(open_)}."] if open_ else [])]
     for agent in model.agents:

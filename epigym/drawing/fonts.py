@@ -1,4 +1,4 @@
-"""What the font library inside Graphviz says on standard error."""
+"""Messages of the font library inside Graphviz on standard error."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def write_page(space: StateSpace, plan: Sequence[str], path: Path) -> None:
 def render_page(space: StateSpace, plan: Sequence[str]) -> str:
     """The HTML page that steps through the e-states of `plan`.
 
-    E-states of more than 40 worlds are told by agent in place of a picture.
+    E-states of more than 40 worlds are described by agent in place of a picture.
 
     Args:
         space: of the problem.

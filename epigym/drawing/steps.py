@@ -59,7 +59,7 @@ def take_step(space: StateSpace, state: int, text: str) -> tuple[Action, Outcome
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What an action changed.
+    """The changes by an action.
 
     Attributes:
         worlds: those afterwards that are unlike any world before, in facts or in what agents believe there.
@@ -71,7 +71,7 @@ class Change:
 
 
 def change(before: KripkeModel, after: KripkeModel) -> Change:
-    """What is different in an e-state after an action."""
+    """The difference between the e-states before and after an action."""
     return Change(
         _unlike(before.state, after.state),
         frozenset(name for name in after.fluents if _values(before, name) != _values(after, name)),
@@ -79,7 +79,7 @@ def change(before: KripkeModel, after: KripkeModel) -> Change:
 
 
 class Notice(StrEnum):
-    """What an agent perceives of an action."""
+    """The perception of an action by an agent."""
 
     SAW = "saw"
     NOTICED = "noticed"

@@ -101,7 +101,7 @@ class Encoder:
         self._lock = Lock()  # labels are handed out and described in one go
 
     def under(self, goal: Sequence[Formula]) -> Encoder:
-        """The same encoding under another goal; it shares what is known of worlds, where that is the same.
+        """The same encoding under another goal; both share the identifiers of worlds where these are equal.
 
         Raises:
             LimitError: when the goal does not fit the width or needs more than 255 edge labels.
@@ -123,7 +123,7 @@ class Encoder:
         Raises:
             IndexError: when an id is unknown.
             LimitError: when an e-state has too many worlds for the width.
-            ValueError: when `identify` was replaced by something that does not return what it should.
+            ValueError: when a replaced `identify` returns a wrong shape or type.
         """
         with self._lock:
             rows = self.space.rows(ids, self._labels)

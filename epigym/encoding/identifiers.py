@@ -117,7 +117,7 @@ class Hash(Identifiers):
     name: ClassVar[str] = "hash"
 
     def of_worlds(self, task: Task, goal: GoalGraph) -> Identify:
-        """Hashes, whatever the goal."""
+        """Hashes, independent of the goal."""
         order = sorted(range(len(task.fluents)), key=task.fluents.__getitem__)
         names = [task.fluents[index].encode() for index in order]
 
@@ -160,7 +160,7 @@ class Bitmask(Identifiers):
         return _place(to_bits(_numbers(goal), self.goal_bits), self.repetition_bits + self.fluent_bits, self.width)
 
     def of_worlds(self, task: Task, goal: GoalGraph) -> Identify:
-        """Repetition index and valuation, whatever the goal."""
+        """Repetition index and valuation, independent of the goal."""
 
         def identify(valuations: NDArray[np.bool_], repetitions: NDArray[np.int64]) -> NDArray[np.uint8]:
             needed = int(repetitions.max(initial=0)).bit_length()

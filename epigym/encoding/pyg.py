@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gymnasium.spaces import GraphInstance
 
 GOAL_EDGE = 2
-"""The type of edges within the goal in PyTorch Geometric data, whatever their subgoal."""
+"""The type of edges within the goal in PyTorch Geometric data, the same for all subgoals."""
 
 
 @extras()

@@ -2,8 +2,8 @@
 
 Nodes are the objects (agents among them), the subformulas of the goal and the static facts of a task, the fluents that
 are true in some world or that the goal speaks of, the beliefs that say something or that the goal speaks of, the
-worlds, and a *row* for every agent and list of worlds that it considers possible at one of them. What a node is like is
-its kind with its state, and its types (see `epigym.features.types`): nothing is made of names, and a graph means the
+worlds, and a *row* for every agent and list of worlds that it considers possible at one of them. A node has a kind
+with a state, and types (see `epigym.features.types`): nothing is made of names, and a graph means the
 same in every task.
 
 Beliefs lead to their agent and their fluent, subformulas to their children, the agents and the fluent that they name,
@@ -32,7 +32,7 @@ MAX_WORLDS = _core.MAX_WORLDS
 """Worlds of an e-state that are nodes: the designated ones first, then the first in canonical order."""
 
 KIND_OF = _core.list_state_kinds()
-"""int64[s]: the kind of a node in each of s states, which are told apart over all kinds."""
+"""int64[s]: the kind of a node in each of s states; states are numbered over all kinds."""
 KINDS = int(KIND_OF[-1]) + 1
 """Kinds of nodes."""
 RELATIONS = _core.RELATIONS
@@ -44,7 +44,7 @@ class Relational:
     """Typed graphs without names: renaming agents, objects, fluents and actions changes no node and no edge.
 
     A node is a row of whole numbers: its kind (`KIND_OF`), its state, told apart over all kinds, and the ids of its
-    types, zeros after the last. A type is what a task does with an object, a fluent or a belief, or the shape of a
+    types, zeros after the last. A type is the role of an object, a fluent or a belief in a task, or the shape of a
     subformula of the goal, see `epigym.features.types`; of the 64-bit colour c it has the id 1 + c mod `type_ids`.
     So ids take no data to number, they mean the same in every task, episode and process, and the space of observations
     is fixed when an environment is made, as Gymnasium expects. Two types may share an id, the more often the fewer ids

@@ -1,4 +1,4 @@
-"""Relational features of e-states: colours of atoms and of what they have to do with each other.
+"""Relational features of e-states: colours of atoms and of the relations between them.
 
 A feature is a *colour*, a 64-bit number, and its value how often it occurs in an e-state. Colours are made of the types
 of fluents, beliefs and subformulas of a goal, never of names, so that they mean the same in every task. The features of
@@ -53,7 +53,7 @@ def join(one: int, other: int) -> int:
 
 
 def set_colour(colours: Iterable[int]) -> int:
-    """The colour of a set, whatever the order and however often something occurs; of the empty one 0."""
+    """The colour of a set, independent of order and repetition; 0 for the empty set."""
     return sum(map(mix, set(colours))) & _MASK
 
 

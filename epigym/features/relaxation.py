@@ -52,7 +52,7 @@ class Landmarks(NamedTuple):
     Attributes:
         formulas: n distinct ones, no conjunction among them.
         is_goal: bool[n], which are parts of the goal, the only ones that may hold already.
-        before: bool[n, n], `before[i, j]`: whatever may first make j true requires i (a greedy-necessary order).
+        before: bool[n, n], `before[i, j]`: all actions that may first make j true require i (a greedy-necessary order).
     """
 
     formulas: tuple[Formula, ...]
@@ -78,7 +78,7 @@ class Relaxation:
     def facts(self) -> tuple[Formula, ...]:
         """The formulas that `added` names, the first that of the first subgoal.
 
-        What is no fact stands for the formula that it requires.
+        A node that is no fact stands for the formula that it requires.
         """
         lists, numbers = self._core.formulas()
         formulas = unpack_formulas(self._task.fluents, self._task.agents, PackedFormulas(*lists))
@@ -86,7 +86,7 @@ class Relaxation:
 
     @property
     def size(self) -> int:
-        """Number of nodes (facts and what they require) and edges, which bounds the work of relaxing an e-state."""
+        """Number of nodes (facts and their requirements) and edges, which bounds the work of relaxing an e-state."""
         return self._core.size
 
     @property

@@ -1,14 +1,14 @@
-"""What the colours of features mean: for each a line that a person can read.
+"""Descriptions of the colours of features in one readable line each.
 
 The features of e-states are computed once more, in plain Python from their definition, with a text beside each colour:
 
-- level 0: the text of an atom's type, and what is so in the e-state;
-- after a round of refinement: what the atom, object or fact was, and what it is connected to and how: `who` leads from
+- level 0: the text of an atom's type, and its state in the e-state;
+- after a round of refinement: the atom, object or fact before, and its neighbours by relation: `who` leads from
   a belief to its agent, `child` from a subformula to a part of it, a number to the argument at that place; at an
   object stands what these lead from;
-- worlds: the types of what is true there, and of the subformulas of the goal that hold there or do not.
+- worlds: the types of true facts, and of the subformulas of the goal that hold or do not hold there.
 
-Whatever a description mentions has a description of its own.
+Each colour in a description has a description of its own.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def texts(space: StateSpace, types: FeatureTypes, level: int, worlds: bool, ids:
 
 
 def names(space: StateSpace, types: FeatureTypes, level: int, worlds: bool, state: int) -> dict[int, list[str]]:
-    """For each feature of an e-state what it counts there, by the names that the task gives.
+    """The names of the objects that each feature of an e-state counts.
 
     That is a fluent, an agent `about` a fluent, a subformula of the goal, an object, a static fact by its objects, or a
     world by the fluents that are true there.
@@ -99,7 +99,7 @@ def mentioned(lines: Iterable[Description], known: Mapping[int, Description]) ->
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """What is refined.
+    """An atom, object or fact with its colour, which refinement changes.
 
     Attributes:
         kind: `object`, `fact`, `fluent`, `belief` or `subformula`.
@@ -115,7 +115,7 @@ class _Node:
 
 
 class _State(NamedTuple):
-    """What is so of an atom in an e-state: as a number, in words, and whether it is refined."""
+    """The state of an atom in an e-state: as a number, in words, and whether it is refined."""
 
     number: int
     words: str
@@ -168,7 +168,7 @@ def _states(task: Task, tables: FeatureTables, estate: EState, evaluation: Evalu
 
 
 class _Writer:
-    """Collects the descriptions of features, and the names of what has them, by colour."""
+    """Collects descriptions of features and names of their instances by colour."""
 
     def __init__(self, task: Task, types: FeatureTypes) -> None:
         self.found: dict[int, Description] = {}

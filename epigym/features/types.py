@@ -1,9 +1,9 @@
-"""What the parts of a task are like, without their names: types that mean the same in every task of every domain.
+"""Types of the parts of a task without their names; they mean the same in every task of every domain.
 
 A fluent is what actions and the goal do with it; a belief is what its fluent is, and what agent and fluent have to do
 with each other; a subformula of the goal is its shape. A type is a `Description` that says so, and its colour is a hash
-of that text. Sets stand wherever a count would grow with the size of the problem, so that what is learned on small
-problems can be used on larger ones.
+of that text. Sets replace counts that grow with the size of the problem, so that models of small problems apply to
+larger ones.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from epigym.task.formula import TRUE, Formula, Op, split_goal
 from epigym.task.structure import Lifted, Structure
 from epigym.task.task import Action, Task
 
-_LONGEST = 3  # modalities of a path that are told apart
+_LONGEST = 3  # modalities of a path that are distinguished
 _LETTER = {Op.BELIEVES: "B", Op.EVERYBODY: "E", Op.COMMON: "C", Op.ACTUALLY: ""}
 _TOGETHER = "together"
 _NOTHING = frozenset[int]()
@@ -33,7 +33,7 @@ _LEAF = 0x100  # added to the positions of the arguments of a fluent in the goal
 
 @dataclass(frozen=True, slots=True, order=True)
 class Description:
-    """What a colour means.
+    """The meaning of a colour.
 
     Attributes:
         text: where other colours are named by their first digits.
@@ -64,7 +64,7 @@ def short(colour: int) -> str:
 
 
 def join_texts(*parts: object, by: str = "") -> Description:
-    """One text of several, which mentions what they mention."""
+    """Join texts to one that mentions all colours that they mention."""
     return Description(by.join(map(str, parts)), _mentioned_in(parts))
 
 
@@ -126,7 +126,7 @@ def _walk(node: Formula, path: str, groups: tuple[tuple[str, ...], ...], either:
 
 @dataclass(slots=True)
 class _Roles:
-    """What is done with each fluent, and with each fluent and agent together."""
+    """The roles of each fluent, and of each pair of fluent and agent, in a task."""
 
     fluent: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     pair: defaultdict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -140,7 +140,7 @@ class _Roles:
 
 
 def _actions_roles(actions: Iterable[Action]) -> _Roles:
-    """What the actions do; equal formulas in equal places are looked at once."""
+    """The roles of fluents in actions; equal formulas in equal places are read once."""
     roles = _Roles()
     met: set[tuple[str, Formula]] = set()
 
@@ -174,7 +174,7 @@ class FeatureTypes:
     Attributes:
         tables: what evaluates the features, see `epigym.features.counts`.
         definitions: the description of each type by its colour.
-        schema: the colours of the predicates and the action schemas, whatever the goal is.
+        schema: the colours of the predicates and the action schemas, independent of the goal.
     """
 
     def __init__(self, task: Task) -> None:
@@ -238,7 +238,7 @@ class FeatureTypes:
         return fine, _text("any fluent", wanted)
 
     def _beliefs(self, agent: str, fluents: Iterable[_Types]) -> Iterator[tuple[int, int]]:
-        """The colours of the fine and the coarse type of what an agent holds about each fluent."""
+        """The colours of the fine and the coarse type of an agent's belief about each fluent."""
         own = self._kinds.object_type(agent)
         for name, lifted, (fluent, _) in zip(self._task.fluents, self._structure.fluents, fluents, strict=True):
             places = tuple(place for place, argument in enumerate(lifted.arguments) if argument == agent)
@@ -307,7 +307,7 @@ class FeatureTypes:
             yield (_TOGETHER, schema, str(place), str(other_place)), one, other
 
     def _by_effects(self, action: Action) -> Iterator[_Way]:
-        """From what an action needs to what it makes true or false."""
+        """The ways from the preconditions of an action to its effects."""
         changes = {
             (effect.fluent, effect.value, effect.condition) for event in action.events for effect in event.effects
         }
@@ -329,7 +329,7 @@ class FeatureTypes:
 
 
 class _Kinds:
-    """Predicates, action schemas and kinds of objects, by what is done with their instances."""
+    """Predicates, action schemas and kinds of objects, by the roles of their instances."""
 
     def __init__(self, task: Task, structure: Structure, roles: _Roles) -> None:
         self.lifted = dict(zip(task.fluents, structure.fluents, strict=True))
@@ -385,7 +385,7 @@ class _Kinds:
         return self._types[name][0]
 
     def _describe_schemas(self, task: Task, structure: Structure) -> dict[str, Description]:
-        """What the actions of each schema do, by predicate."""
+        """The effects of the actions of each schema, by predicate."""
         deeds: defaultdict[tuple[str, int], set[tuple[str, object, str]]] = defaultdict(set)
         for lifted, action in zip(structure.actions, task.actions, strict=True):
             deeds[_symbol(lifted), len(lifted.arguments)].update(self._deeds(action))
@@ -395,7 +395,7 @@ class _Kinds:
         }
 
     def _deeds(self, action: Action) -> Iterator[tuple[str, object, str]]:
-        """What an action does: a verb, how, and a predicate."""
+        """The deeds of an action: a verb, a manner, and a predicate."""
         yield "events", len(action.events), str(len(action.designated))
         yield from (("needs", use.path, self.symbol[use.fluent]) for use in uses(action.applicability))
         for event in map(action.events.__getitem__, action.designated):
@@ -408,7 +408,7 @@ class _Kinds:
 
 
 def _symbol(lifted: Lifted) -> str:
-    """A predicate or schema; what has another number of arguments is another one."""
+    """A predicate or schema with its number of arguments."""
     return f"{lifted.symbol}/{len(lifted.arguments)}"
 
 

@@ -17,7 +17,7 @@ DIGITS = hashlib.sha256().digest_size * 2
 
 
 def digest(value: Any) -> str:
-    """The SHA-256 of plain values, containers and bytes, whatever the order of keys, as 64 hexadecimal digits."""
+    """The SHA-256 of plain values, containers and bytes, independent of the order of keys, as 64 hexadecimal digits."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=bytes.hex)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -42,7 +42,7 @@ def read_checksummed(path: AnyPath, remedy: str) -> dict[str, Any]:
 
     Raises:
         MissingError: when there is no such file.
-        DamagedError: when it cannot be read, is no such file, or its content is not what was written.
+        DamagedError: when it cannot be read, has no checksum, or its content does not fit the checksum.
     """
     try:
         value = read_json(path)

@@ -1,4 +1,4 @@
-"""Files: read with errors that say what is wrong with them, written complete or not at all."""
+"""Files: read with one-line errors, written complete or not at all."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read(path: AnyPath) -> str:
 
 
 def slug(text: str) -> str:
-    """A part of a file's name: `/` becomes `+`, and what is no ASCII letter or digit and none of `.+-_` becomes `_`."""
+    """A part of a file's name: `/` becomes `+`, all characters but ASCII letters, digits and `.+-_` become `_`."""
     return re.sub(r"[^A-Za-z0-9.+_-]", "_", text.replace("/", "+"))[:200]
 
 
@@ -109,7 +109,7 @@ def read_plan(path: AnyPath) -> list[str]:
 def replacing(path: AnyPath) -> Iterator[Path]:
     """The name of a temporary file or new folder that takes the place of `path` when the block ends without an error.
 
-    After an error `path` is what it was, and what is temporary is gone.
+    After an error `path` is unchanged, and the temporary file is deleted.
 
     Raises:
         OSError: when it cannot be written, naming `path`.

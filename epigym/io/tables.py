@@ -61,7 +61,7 @@ class Table:
     On a terminal that is too narrow for it, each row is a block with a line for each column.
 
     Attributes:
-        caption: what it shows.
+        caption: the title.
         titles: of the columns.
         rows: the cells, as many as there are titles; of fractions CSV files have all digits, the other forms three,
             and `Numbers` say both.

@@ -17,7 +17,7 @@ Thing = TypeVar("Thing", bound=Hashable)
 
 
 class Relation(NamedTuple):
-    """What one agent considers possible at each of n worlds. Worlds with equal successors may share a row.
+    """The worlds that one agent considers possible at each of n worlds; worlds with equal successors may share a row.
 
     Attributes:
         row_of: int64[n], the row of each world.

@@ -168,7 +168,7 @@ def apply(task: Task, estate: EState, action: Action) -> EState:
 
 
 class Outcome(NamedTuple):
-    """What an action may come to.
+    """A possible outcome of an action.
 
     Attributes:
         event: which of the action's events happens.
@@ -190,7 +190,7 @@ class Outcome(NamedTuple):
         return self.product.contracted()
 
     def follow(self, world: int, fluents: Sequence[str]) -> int:
-        """What one of `worlds` becomes: a world of the canonical form of the e-state."""
+        """The successor of one of `worlds`: a world of the canonical form of the e-state."""
         after = self.product.reachable()
         pair = after.designated[self.worlds.index(world)]  # both ascend
         return int(after.refined(_truth(after, fluents))[pair])
@@ -395,7 +395,7 @@ def _valuations(
     for happening in sorted(set(event.tolist())):
         here = np.flatnonzero(event == happening)
         what, worlds = action.events[happening], world[here]
-        # What is true afterwards depends on what was, and on which effects happen.
+        # The new valuation depends on the old one and on the conditions of effects.
         conditions = [evaluation.where(effect.condition)[worlds] for effect in what.effects]
         first, alike = ranked([evaluation.model.label[worlds], *conditions])
         after = [_valuation(evaluation, one, what) for one in worlds[first].tolist()]

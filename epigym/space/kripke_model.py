@@ -134,7 +134,7 @@ class KripkeModel:
         )
 
     def __str__(self) -> str:
-        """The size, and a line for each of the first worlds: `*` if designated, what is true, whom it leads where."""
+        """The size, and a line for each of the first worlds: `*` if designated, true fluents, successors by agent."""
         more = len(self.worlds) - _PRINTED
         lines = [repr(self), *map(self._line, self.worlds[:_PRINTED]), *([f"… {more} more worlds"] if more > 0 else [])]
         return "\n".join(lines)

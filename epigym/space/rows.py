@@ -122,7 +122,7 @@ class Refinement(NamedTuple):
 
     The message of a world of colour c to agent i is c × n_agents + i. The worlds with one row under an agent send the
     multiset of their messages to every world in that row. Worlds have equal colours afterwards iff they had equal
-    colours before, agree on being designated and receive equal multisets; these are told apart by 64-bit hashes.
+    colours before, agree on being designated and receive equal multisets; multisets are compared by 64-bit hashes.
 
     Attributes:
         sent: int64[t], the messages in each of m distinct multisets.

@@ -1,4 +1,4 @@
-"""`SearchProblem`: what agents search and explorers explore, whatever it comes from."""
+"""`SearchProblem`: the problem that agents search and explorers explore, made of any source."""
 
 from __future__ import annotations
 
@@ -108,4 +108,4 @@ class SearchProblem:
 
 
 Source = SearchProblem | StateSpace | Task | str | os.PathLike[str] | Environment
-"""What a `SearchProblem` can be made of."""
+"""The sources of a `SearchProblem`."""

@@ -1,4 +1,4 @@
-"""What a task is, whatever its parts are called and in whichever order they are declared.
+"""Isomorphism-invariant signature of a task, independent of names and of the order of declarations.
 
 A task is a graph of fluents, agents, formulas, actions, events and worlds; colour refinement (Weisfeiler and Leman
 1968) gives every node a colour that says nothing of names. Tasks that are the same up to names have equal signatures;
@@ -39,7 +39,7 @@ def signature(task: Task) -> str:
 
 
 class _Graph:
-    """Nodes by what they are, and labelled edges between them."""
+    """Nodes with colours, and labelled edges between them."""
 
     def __init__(self) -> None:
         self._kinds: list[int] = []

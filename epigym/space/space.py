@@ -2,7 +2,7 @@
 
 The typed Python face of the core. Every e-state is contracted to its coarsest bisimulation and interned
 by its canonical form, so two ids are equal iff the e-states are bisimilar. Ids count up from 0, the
-initial e-state, in the order in which e-states are met.
+initial e-state, in the order in which e-states are reached.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Transitions(NamedTuple):
         source: int32[m], ids of the expanded e-states.
         action: int32[m], ids of the applied actions.
         target: int32[m], ids of the successors.
-        is_new: bool[m], whether the successor was met for the first time in this space.
+        is_new: bool[m], whether the successor is new in this space.
     """
 
     source: NDArray[np.int32]
@@ -53,7 +53,7 @@ class Outcomes(NamedTuple):
             which it can happen agree. They are sorted by the agents' types, agent after agent, types by their first
             mention in the agent's conditions.
         target: int32[m], ids of the e-states that the outcomes lead to.
-        is_new: bool[m], whether the target was met for the first time in this space.
+        is_new: bool[m], whether the target is new in this space.
     """
 
     source: NDArray[np.int32]
@@ -71,7 +71,7 @@ class StateSpace:
     ever changes that. With `consistent_beliefs` the space has no e-state with inconsistent beliefs: an action that
     would lead to one has no transition there.
 
-    Ids that the space does not know are refused with an `IndexError`, also by what is bound to a space from outside.
+    Unknown ids raise an `IndexError`, also in queries and encoders that are bound to the space.
 
     Args:
         task: the ground planning task.
@@ -88,7 +88,7 @@ class StateSpace:
         initial: the id of the initial e-state, 0.
         threads: how many compute successors.
         symmetries: those of the task; none unless they are used.
-        core: the same in the core, for what is bound to a space from outside.
+        core: the same in the core, for queries and encoders that are bound to the space.
 
     Raises:
         UsageError: when `task` is no `Task`, or there are fewer threads than one.
@@ -118,7 +118,7 @@ class StateSpace:
         return len(self.core)
 
     def __repr__(self) -> str:
-        """The task and how many e-states were met, on one line."""
+        """The task and the number of e-states reached, on one line."""
         return f"<StateSpace of {len(self)} e-states of {self.task!r}>"
 
     @property
@@ -148,7 +148,7 @@ class StateSpace:
         Args:
             ids: int32[k], the e-states to expand; an e-state expanded before is answered from memory.
             stop_at_goal: cut the expansion right after the first transition that reaches a goal.
-            threads: how many threads compute successors; None: as many as the space was told.
+            threads: number of threads that compute successors; None: that of the space.
 
         Raises:
             TaskError: when designated worlds disagree about an agent's observability type.
@@ -170,7 +170,7 @@ class StateSpace:
         have inconsistent beliefs in one of its outcomes: no policy could use it.
 
         Args:
-            ids: int32[k], e-states; what was asked before is answered from memory.
+            ids: int32[k], e-states; known answers are taken from memory.
         """
         source, action, event, assignment, target, is_new = self.core.outcomes(as_ids(ids))
         return Outcomes(source, action, event, assignment, target, is_new.view(np.bool_))
@@ -213,7 +213,7 @@ class StateSpace:
         return obstacles(self.task, self.model(state).state, self.task.actions[action])
 
     def applicable(self, ids: ArrayLike) -> NDArray[np.bool_]:
-        """bool[k, n_actions]: which actions are applicable in which e-states, whatever they lead to."""
+        """bool[k, n_actions]: which actions are applicable in which e-states, with any successor."""
         return self.core.applicable(as_ids(ids)).view(np.bool_)
 
     def allowed(self, ids: ArrayLike) -> NDArray[np.bool_]:
@@ -226,7 +226,7 @@ class StateSpace:
         That is the action itself unless a symmetry of the e-state leads from it to an earlier one.
         """
         if not self.symmetries:
-            known = self.world_counts(ids)  # refuses what is not known
+            known = self.world_counts(ids)  # refuses unknown ids
             return np.tile(np.arange(len(self.task.actions), dtype=np.int32), (len(known), 1))
         return self.core.representatives(as_ids(ids))
 
@@ -295,7 +295,7 @@ def hold_each(queries: Sequence[BoundQuery], of: ArrayLike, ids: ArrayLike) -> N
 
     Args:
         queries: made by `StateSpace.bind` of one space.
-        of: int32[k], which of them e-states are asked.
+        of: int32[k], the query of each e-state.
         ids: int32[k], the e-states.
 
     Returns:

@@ -30,7 +30,7 @@ class Wave(NamedTuple):
 
 
 def breadth_first(space: StateSpace, *, threads: int = 1) -> Iterator[Wave]:
-    """Expand the e-states of a space breadth first, from the initial one on, for as long as waves are taken.
+    """Expand the e-states of a space breadth first, from the initial one on, while the caller takes waves.
 
     Args:
         space: it may hold e-states that others have met.

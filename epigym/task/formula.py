@@ -40,7 +40,7 @@ class Op(enum.IntEnum):
 
 
 def too_deep() -> NestingError:
-    """What is raised where a formula has too many levels."""
+    """The error of a formula with too many levels."""
     return NestingError(f"formulas are nested too deeply, at most {MAX_LEVELS} levels are supported: use fewer")
 
 
@@ -74,7 +74,7 @@ class Formula:
     levels: int
 
     # Hash-consing needs one table for the whole process; it holds no formula alive. The lock lets threads agree about
-    # what is new; a finalizer or signal handler of the same thread can take it again.
+    # new formulas; a finalizer or signal handler of the same thread can take it again.
     _interned: ClassVar[WeakValueDictionary[Any, Formula]] = WeakValueDictionary()
     _lock: ClassVar = RLock()
 
@@ -145,7 +145,7 @@ class Formula:
 
     @property
     def unnegated(self) -> Formula:
-        """What a negation negates; any other formula itself."""
+        """The negated formula of a negation; any other formula itself."""
         return self.children[0] if self.op is Op.NOT else self
 
     @property
@@ -167,7 +167,7 @@ class Formula:
         return self._rebuilt(lambda leaf: replace(leaf.name) if leaf.op is Op.FLUENT else leaf)
 
     def without_constants(self, name: str) -> Formula:
-        """The equivalent formula that says `name, -name` for what is never true; only `TRUE` itself stays."""
+        """The equivalent formula with `name, -name` in place of falsity; only `TRUE` itself stays."""
         never = and_(fluent(name), not_(fluent(name)))
         return self._rebuilt(lambda leaf: never if leaf is FALSE else leaf)
 

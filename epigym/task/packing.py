@@ -38,7 +38,7 @@ class PackedModel(NamedTuple):
 
 
 class PackedEffect(NamedTuple):
-    """What an event does to a fluent where a formula holds."""
+    """An effect of an event: the value of a fluent where a formula holds."""
 
     fluent: int
     value: bool
@@ -71,7 +71,7 @@ class Numbering:
     """Numbers things in the order in which they are first met.
 
     Attributes:
-        values: what the numbers stand for.
+        values: the objects that the numbers stand for.
     """
 
     def __init__(self) -> None:

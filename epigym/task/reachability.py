@@ -12,8 +12,9 @@ from epigym.task.task import Task
 def may_reach_goal(task: Task) -> bool:
     """Whether the goal may be reached; where it may not, the task has no plan.
 
-    A literal is reached once a designated world may satisfy it. Nothing is ever made false, and whatever is neither a
-    literal nor a conjunction or disjunction counts as true. So what is not reached here is not reached at all.
+    A literal is reached once a designated world may satisfy it. Nothing is ever made false, and formulas
+    other than literals, conjunctions and disjunctions count as true. So a literal that is not reached here is
+    unreachable.
     """
     worlds = [task.initial.valuations[world] for world in task.initial.designated]
     reached = {literal(name, name in world) for world in worlds for name in task.fluents}
@@ -27,7 +28,7 @@ def may_reach_goal(task: Task) -> bool:
         for effect in event.effects
         if (made := literal(effect.fluent, effect.value)) not in reached
     ]
-    waiting = defaultdict[Formula, list[tuple[Formula, Formula]]](list)  # for each literal what it may let happen
+    waiting = defaultdict[Formula, list[tuple[Formula, Formula]]](list)  # the events that each literal may enable
     while changes:
         needed, made = changes.pop()
         if made in reached:
@@ -42,7 +43,7 @@ def may_reach_goal(task: Task) -> bool:
 
 
 def _missing(formula: Formula, reached: Collection[Formula], value: bool = True) -> list[Formula] | None:
-    """Literals of which a formula needs one more to be true, or false; None if it may be so already."""
+    """Literals; one more must be reached for a formula to be true, or false; None if it may be so already."""
     match formula.op:
         case Op.NOT:
             return _missing(formula.children[0], reached, not value)

@@ -16,7 +16,7 @@ Types: TypeAlias = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Lifted:
-    """A ground fluent or action as what it is an instance of.
+    """A ground fluent or action as a symbol with arguments.
 
     Attributes:
         symbol: the predicate or the action schema.
@@ -29,14 +29,14 @@ class Lifted:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """What is behind the names of a task.
+    """The objects, predicates and schemas behind the names of a task.
 
     Attributes:
         fluents: for each fluent of the task.
         actions: for each action of the task.
         types: for each object, agents among them, its types from its own to the most general.
         facts: the static facts that are true.
-        actors: for each action the agent that acts; None where nobody does or it is not known. Empty when no actor
+        actors: for each action the agent that acts; None where there is none or it is not known. Empty when no actor
             is known.
     """
 

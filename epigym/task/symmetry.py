@@ -33,7 +33,7 @@ Images = Mapping[str, str]  # of what changes
 
 
 class Symmetry(NamedTuple):
-    """What a symmetry swaps, as ascending pairs of numbers in declared order; everything else stays.
+    """The numbers that a symmetry swaps, as ascending pairs in declared order; all others stay.
 
     Attributes:
         agents: pairs of agents.
@@ -109,7 +109,7 @@ def _endings_exchanged(words: Iterable[str], one: str, other: str) -> list[tuple
 
 
 class _Content:
-    """What a task consists of, as values that are equal for what means the same, after an exchange of names."""
+    """The content of a task as comparable values, after an exchange of names."""
 
     def __init__(self, task: Task) -> None:
         self._task = task

@@ -14,7 +14,7 @@ from epigym.errors import TaskError
 from epigym.task.formula import MAX_LEVELS, TRUE, Formula, Op, too_deep
 from epigym.task.structure import Structure
 
-# Whatever numbers and collections NumPy or a caller has; the first of each is what is expected, and fast.
+# The numbers and collections of NumPy and of callers; the first of each is the usual one, and fast.
 _WHOLE = (int, Integral)
 _SET = (frozenset, Set)
 _SEVERAL = (tuple, frozenset, Iterable)
@@ -265,7 +265,7 @@ class Task:
 
 
 def _require_all(values: Any, kind: type | tuple[type, ...], place: str, expected: str) -> None:
-    """See that values are several of a kind; the TaskError names the place and what is expected there."""
+    """Require a collection of values of a kind; the TaskError names the place and the expected kind."""
     _require(values, _SEVERAL, place, expected)
     for value in values:
         if not isinstance(value, kind) or (kind is not str and isinstance(value, str)):

@@ -1,4 +1,4 @@
-"""Ranking data: pairs of e-states of which search should prefer the first, and their distances to the goal.
+"""Ranking data: pairs of a preferred e-state and another one, and distances to the goal.
 
 A small problem is fully explored, so all labels are exact. Some e-states are expanded, half of them on shortest plans,
 the others sampled from all distances. A successor that is nearer to a goal is better than its siblings, than its

@@ -35,7 +35,7 @@ def write_minari(task: Task, samples: Samples, encoding: Mapping[str, Any], root
     of the largest graph; rewards are -1.
 
     Args:
-        task: what was explored.
+        task: the explored task.
         samples: its labelled e-states.
         encoding: name and settings of the encoding.
         root: the folder of data sets, `MINARI_DATASETS_PATH` for Minari.

@@ -96,7 +96,7 @@ def run_experiment(
 
 
 def summarize(reached: Sequence[float]) -> str:
-    """What was reached in the mean over seeds, with the 95 % interval of Student's t where there are several."""
+    """The mean share of reached goals over seeds, with the 95 % interval of Student's t for several seeds."""
     mean, half = average_over_seeds([100 * value for value in reached])
     if len(reached) == 1:
         return f"{mean:.1f} % of the optimal return on goals held out, one seed"

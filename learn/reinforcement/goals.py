@@ -18,11 +18,11 @@ from epigym.space.traversal import breadth_first
 from epigym.task.formula import and_
 
 Choose = Callable[[GraphBatch, NDArray[np.bool_]], NDArray[np.int64]]
-_DRAWS = 20  # for each goal that is asked for
+_DRAWS = 20  # for each requested goal
 
 
 class SampledGoal(NamedTuple):
-    """A goal that was drawn.
+    """A sampled goal.
 
     Attributes:
         goal: its subgoals.
@@ -37,7 +37,7 @@ class GoalsEnv(DomainEnv):
     """The environment of a domain whose episodes have goals from a list; arguments as `DomainEnv`.
 
     Attributes:
-        goals: one of them is drawn at each reset that does not say otherwise; without any it is the task's.
+        goals: `reset` samples one of them unless its options say otherwise; without any it is the task's.
         on_the_way: how many of these episodes start at a random e-state of the goal's way, from 0 to 1.
     """
 
@@ -45,7 +45,7 @@ class GoalsEnv(DomainEnv):
     on_the_way: float = 0.0
 
     def start(self, options: Mapping[str, Any], rng: np.random.Generator) -> tuple[Goal, int]:
-        """As `DomainEnv`, with a goal of the list where nothing is asked for."""
+        """As `DomainEnv`, with a goal of the list by default."""
         if not self.goals or options.keys() & {"goal", "state"}:
             return super().start(options, rng)
         goal, way = self.goals[int(rng.integers(len(self.goals)))]
@@ -127,7 +127,7 @@ def play(
 
     Args:
         space: where to play.
-        encoder: what is seen of its e-states.
+        encoder: makes the observations of its e-states.
         goals: all of them at a time.
         choose: graphs and allowed actions bool[g, n_actions] to actions int64[g].
         limit: most steps.

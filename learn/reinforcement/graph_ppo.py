@@ -55,7 +55,7 @@ class GraphPolicy(nn.Module):
 
     Messages go from the end of an edge to its start: a world hears of the worlds that an agent considers possible
     there, a formula of its parts. The means over all nodes of a type go to every node of the graph in each round, so
-    that worlds hear of the goal. What a formula says is in its parts; the number that it has as a node is left out.
+    that worlds receive the goal. A formula is represented by its parts; its number as a node is left out.
 
     Args:
         n_actions: number of actions.
@@ -157,7 +157,7 @@ def estimate_advantages(
         values: float32[T + 1, n], of the e-states before each step and after the last one.
         ended: bool[T, n], whether an episode ended with the step.
         gamma: discount of the reward of the next step.
-        trace: λ, how far ahead rewards are taken in place of values.
+        trace: λ of generalized advantage estimation, from values (0) to rewards (1).
 
     Returns:
         float32[T, n]: sums of (gamma × trace)^k δ(t + k) up to the end of the episode, where
@@ -210,7 +210,7 @@ def train(
 
 
 class _Step(NamedTuple):
-    """What is remembered of one step of all environments."""
+    """The record of one step of all environments."""
 
     graphs: GraphBatch
     masks: Tensor

@@ -1,1 +1,1 @@
-"""A page to look around in a problem: what can be done in an e-state, what it would lead to, and a plan from there."""
+"""A page to explore a problem: applicable actions of an e-state, their successors, and a plan from there."""

@@ -31,7 +31,7 @@ POLICY = (
     "default-src 'none'; connect-src 'self'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""What the page may ask of whom: nothing of strangers."""
+"""The content security policy of the page: no foreign sources."""
 MAX_STEPS = 500
 """The longest path that a request may name, which takes less than a second to follow."""
 
@@ -50,8 +50,8 @@ def make_app(exploration: Exploration, configuration: Configuration, limits: Lim
         exploration: of the problem.
         configuration: what searches for plans.
         limits: of such a search.
-        host: the name that it is served under; beside it only addresses and `localhost` are, as a name that leads here
-            without our doing may belong to a page that wants to look over the user's shoulder.
+        host: the name of the server. Requests to names other than this, addresses and `localhost` are refused, as a
+            foreign page may have pointed its name here (DNS rebinding).
     """
     app = Flask(__name__, static_folder=None)
     turn, own = Lock(), re.compile(rf"({re.escape(host)}|localhost|[\d.]+|\[[\da-fA-F:]+\])(:\d+)?")
@@ -125,7 +125,7 @@ def make_app(exploration: Exploration, configuration: Configuration, limits: Lim
         consistent_beliefs = exploration.space.consistent_beliefs
 
         def answer() -> Iterator[str]:
-            """Blanks while it searches, which fail when nobody waits any more; then the answer."""
+            """Blanks during the search, which fail once the client has gone; then the answer."""
             with closing(search_in_background(task, configuration, limits, consistent_beliefs)) as results:
                 for result in results:
                     yield " " if result is None else json.dumps({"plan": result.plan, "told": describe(result, limits)})
@@ -144,7 +144,7 @@ def _parse(parameter: str) -> list[str]:
 
 
 def _report_error(line: str, code: int) -> tuple[str | Response, int]:
-    """What is wrong, as the page that asks or its script expects it."""
+    """The error in the format that the client accepts, text or JSON."""
     if request.accept_mimetypes.best_match(["text/html", "application/json"]) == "application/json":
         return jsonify({"error": line}), code
     return _ERROR.format(line=escape(line)), code

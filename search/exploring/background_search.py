@@ -1,4 +1,4 @@
-"""A search in a process of its own that lasts as long as somebody waits for it."""
+"""A search in its own process that ends when the caller closes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be done where a sequence of actions has led, and what agents believe there or would believe afterwards."""
+"""E-states after sequences of actions: applicable actions, and beliefs of agents before and after an action."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Choice:
 
 
 class Belief(StrEnum):
-    """What an agent believes about a fluent."""
+    """The belief of an agent about a fluent."""
 
     TRUE = "true"
     FALSE = "false"
@@ -55,7 +55,7 @@ class Belief(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BeliefChange:
-    """What an agent believes about a fluent, and would believe after an action."""
+    """The belief of an agent about a fluent before and after an action."""
 
     agent: str
     fluent: str
@@ -127,7 +127,7 @@ class Exploration:
         ]
 
     def find_changes(self, path: Sequence[str], action: str) -> list[BeliefChange]:
-        """What agents would believe otherwise about fluents if `action` were taken after a path."""
+        """The beliefs about fluents that `action` would change after a path."""
         *_, now, afterwards = walk(self.space, [*path, action])
         states = [now, afterwards]
         beliefs = zip(self._facts, *self._believed(states), *self._denied(states), strict=True)

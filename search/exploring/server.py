@@ -18,15 +18,15 @@ from epigym.errors import UsageError
 
 @contextmanager
 def serve(app: Flask, host: str, port: int) -> Iterator[BaseWSGIServer]:
-    """A server that listens; when the block ends, so does whatever its requests have begun.
+    """A listening server; at the end of the block it stops and ends the work of its requests.
 
     Args:
-        app: what is served.
+        app: the application.
         host: the name or address to listen at.
         port: 0 for any that is free.
 
     Raises:
-        UsageError: when nobody can listen there.
+        UsageError: when the address or port is not available.
     """
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it would tell of every request
     with _listen(host, port) as listener:

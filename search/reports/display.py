@@ -77,7 +77,7 @@ def show_plan(console: Console, result: SearchResult) -> None:
 
 
 def _show_rows(console: Console, results: Sequence[SearchResult], rows: Mapping[str, Sequence[str]]) -> None:
-    """Print a table with a column for each result, then what the results say."""
+    """Print a table with a column for each result, then their messages."""
     titles = ["", *(result.label for result in results)]
     console.print(Table(results[0].problem, titles, [[name, *cells] for name, cells in rows.items()]))
     for result in results:

@@ -89,7 +89,7 @@ def draw_cactus(outcomes: Outcomes, measure: str) -> Figure:
 
 
 def draw_scatter(outcomes: Outcomes, first: str, second: str) -> Figure:
-    """Expanded nodes of two configurations on each problem; what one did not decide lies on the border."""
+    """Expanded nodes of two configurations on each problem; a problem that one did not decide lies on the border."""
     pairs = [
         (domain, outcomes.table[first].get(problem), outcomes.table[second].get(problem))
         for domain, problems in outcomes.domains.items()
@@ -153,7 +153,7 @@ def _make_figure(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def _use_log_scale(axes: Axes, which: str) -> None:
-    """Scale axes of what is plotted logarithmically, with at least two ticks and at most about eight."""
+    """Scale axes logarithmically, with at least two ticks and at most about eight."""
     for name in which:
         getattr(axes, f"set_{name}scale")("log")
         axis = getattr(axes, f"{name}axis")

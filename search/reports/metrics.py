@@ -23,7 +23,7 @@ def iqm(values: Sequence[float]) -> Spread:
     """The mean of the values within the quartiles, and the distance of the quartiles.
 
     Quartiles are linearly interpolated and belong to the range; so the paper's tables come out exactly. Two
-    values have none within their quartiles: their mean is taken.
+    values have none within their quartiles; the result is their mean.
 
     Raises:
         ValueError: when there are no values.
@@ -45,7 +45,7 @@ def interquartile_mean(samples: NDArray[np.float64], axis: int = -1) -> NDArray[
 
 def bootstrap(values: Sequence[float], statistic: Callable[..., Any]) -> tuple[float, float]:
     """The 95 % percentile bootstrap interval of a statistic along an axis, from 2000 resamples, the same each time."""
-    if len(values) == 1:  # of which SciPy knows no interval
+    if len(values) == 1:  # SciPy has no interval for a single value
         return values[0], values[0]
     from scipy import stats
 

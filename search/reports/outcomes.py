@@ -1,4 +1,4 @@
-"""What a report is made from: the outcomes of evaluations, and published ones beside them."""
+"""The data of a report: outcomes of evaluations, and published ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Outcome:
         fluents: its fluents.
         initial_worlds: worlds of its initial e-state.
         consistent_beliefs: whether plans were left out that make an agent believe everything.
-        file: what is kept of the search, with its plan.
+        file: the record of the search, with its plan.
     """
 
     domain: str
@@ -91,7 +91,7 @@ MEASURES = (COVERAGE, *COSTS)
 
 
 class LeftOut(NamedTuple):
-    """What a run holds of a configuration on a problem that no table counts.
+    """A configuration on a problem that a run contains but no table counts.
 
     Attributes:
         configuration: its label.
@@ -112,7 +112,7 @@ class Outcomes:
 
     Attributes:
         table: by configuration, then by problem; configurations and problems are in the order of the runs.
-        left_out: what the runs have but the table has not.
+        left_out: entries of the runs that are not in the table.
     """
 
     table: Mapping[str, Mapping[str, Outcome]]

@@ -25,8 +25,8 @@ def render_page(
 
     Args:
         outcomes: of all configurations.
-        pairs: configurations in the table of comparisons; the first pair is the one that is drawn at the beginning.
-        folder: where the page will be; what is kept of a search is linked from there, if it exists.
+        pairs: configurations in the table of comparisons; the first pair is drawn at the beginning.
+        folder: of the page, which links to the records of searches that exist.
         measures: those in tables and drawings.
     """
     from jinja2 import Environment, StrictUndefined
@@ -80,7 +80,7 @@ def _tabulate_searches(outcomes: Outcomes, folder: Path, costs: Sequence[str]) -
 
 
 def _find_link(outcome: Outcome, folder: Path) -> str:
-    """The address of what is kept of a search, as seen from a folder; empty when it is not there."""
+    """The address of the record of a search, relative to a folder; empty when it does not exist."""
     if outcome.file is None or not outcome.file.is_file():
         return ""
     return urllib.parse.quote(Path(os.path.relpath(outcome.file, folder)).as_posix())

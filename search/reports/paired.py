@@ -67,7 +67,7 @@ class Comparison:
         return (self.only_first - self.only_second) / self.problems
 
     def write_sentences(self) -> list[str]:
-        """What was found, for people, with what it means."""
+        """The results of the tests in sentences, with their meaning."""
         first, second = self.first, self.second
         low, high = map(_points, self.interval)
         found = [

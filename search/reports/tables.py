@@ -103,7 +103,7 @@ def make_overview(outcomes: Outcomes, measures: Sequence[str]) -> Table:
 
 
 def make_instances(outcomes: Outcomes, measures: Sequence[str] = MEASURES) -> Table:
-    """Every problem: its ground size, and for each configuration how its search ended and what it took."""
+    """Every problem: its ground size, and the status, nodes and time of each configuration."""
     rows: list[list[object]] = []
     for problem in outcomes.problems:
         by_configuration = [outcomes.table[name].get(problem) for name in outcomes.configurations]

@@ -35,7 +35,7 @@ def write_report(
         outcomes: of all configurations.
         baseline: the configuration that node ratios refer to; None takes the first one.
         pairs: configurations that are compared and whose nodes are drawn against each other; none takes the baseline
-            with each of ours.
+            with each configuration.
         measures: those in the LaTeX and Markdown tables and on the page; CSV files have all.
 
     Raises:

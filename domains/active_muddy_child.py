@@ -9,7 +9,7 @@ from typing import Any
 from domains.checks import check_between, check_flag, check_formulas, check_one_of, check_subset
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
-from domains.writing.epddl import atom, believes, common, knows_whether, not_, numbered, unsure, write
+from domains.writing.epddl import atom, believes, common, knows_whether, not_, number_names, unsure, write
 
 
 def problem(
@@ -43,7 +43,7 @@ def problem(
     """
     names = _names(children)
     at_least = int(check_flag("certain", certain))
-    dirty = check_subset("muddy", _drawn(names, seed) if muddy is None else muddy, names, at_least=at_least)
+    dirty = check_subset("muddy", _sample_muddy(names, seed) if muddy is None else muddy, names, at_least=at_least)
     check_one_of("child in wise", wise, names)
     clean = [name for name in names if name not in dirty] if certain else []
     sees = knows_whether("?child", atom("muddy", "?other"))
@@ -77,10 +77,10 @@ def vocabulary(*, children: int = 4, **_: Any) -> list[str]:
 
 
 def _names(children: int) -> tuple[str, ...]:
-    return numbered("c", check_between("children", children, 2, 16))
+    return number_names("c", check_between("children", children, 2, 16))
 
 
-def _drawn(names: Sequence[str], seed: int | None) -> Sequence[str]:
+def _sample_muddy(names: Sequence[str], seed: int | None) -> Sequence[str]:
     if seed is None:
         return names[len(names) // 2 :]
     draw = random.Random(check_between("seed", seed, 0, 2**32 - 1))

@@ -9,7 +9,7 @@ from typing import Any
 from domains.checks import check_between, check_flag, check_formulas, check_one_of
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import Action, agent_names, always, and_, believes, common, not_, or_, write
-from domains.writing.structure import Structure, numbered
+from domains.writing.structure import Structure, number_objects
 
 _COMMON = "common"
 
@@ -92,7 +92,7 @@ def vocabulary(*, agents: int = 2, parts: int = 1, **_: Any) -> list[str]:
 
 def structure(*, parts: int = 1, **_: Any) -> Structure:
     """Parts have numbers where there are several."""
-    return Structure(numbered("part", range(1, parts + 1)) if parts > 1 else {})
+    return Structure(number_objects("part", range(1, parts + 1)) if parts > 1 else {})
 
 
 def _facts(owner: str, parts: int) -> list[str]:
@@ -120,7 +120,7 @@ def _tell(agent: str, other: str, fact: str) -> Action:
 
 
 def _assemble(names: Sequence[str], owned: Sequence[tuple[str, str]], depth: int | str) -> Action:
-    shared = [_shared(owner, other, fact, depth) for owner, fact in owned for other in names if other != owner]
+    shared = [_write_shared(owner, other, fact, depth) for owner, fact in owned for other in names if other != owner]
     return Action("act_assemble", "causes", [("assemble", "")], executable=and_(*shared), observes=always(names))
 
 
@@ -131,7 +131,7 @@ def _restart(names: Sequence[str], owned: Sequence[tuple[str, str]]) -> Action:
     return Action("act_res", "causes", [("restart", "")], executable=or_(*failed), observes=always(names))
 
 
-def _shared(owner: str, other: str, fact: str, depth: int | str) -> str:
+def _write_shared(owner: str, other: str, fact: str, depth: int | str) -> str:
     """The two agents believe of each other, in turns, that the owner believes the fact."""
     if not isinstance(depth, int):
         return common([owner, other], fact)

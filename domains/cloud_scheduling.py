@@ -10,7 +10,7 @@ from typing import Any
 from domains.checks import check_between, check_flag, check_formulas, check_one_each, check_subset
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
-from domains.writing.epddl import atom, believes, common, knows_whether, literal, not_, numbered, unsure, write
+from domains.writing.epddl import atom, believes, common, knows_whether, literal, not_, number_names, unsure, write
 
 _STAGES = ("new", "scheduled", "executing", "failed")
 
@@ -112,11 +112,11 @@ def vocabulary(*, tasks: int = 2, tenants: int = 2, **_: Any) -> list[str]:
 
 
 def _tasks(tasks: int) -> tuple[str, ...]:
-    return numbered("task", check_between("tasks", tasks, 1, 6))
+    return number_names("task", check_between("tasks", tasks, 1, 6))
 
 
 def _tenants(tenants: int) -> tuple[str, ...]:
-    return numbered("tenant", check_between("tenants", tenants, 1, 6))
+    return number_names("tenant", check_between("tenants", tenants, 1, 6))
 
 
 DOMAIN = Domain(

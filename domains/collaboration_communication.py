@@ -9,7 +9,7 @@ from typing import Any
 from domains.checks import DomainError, check_between, check_formulas, check_one_of, check_subset
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import Action, agent_names, always, and_, believes, common, not_, or_, write
-from domains.writing.structure import Structure, numbered
+from domains.writing.structure import Structure, number_objects
 
 _CHECKS = ("box", "room")
 _ORDERS = ("room", "box")
@@ -61,7 +61,7 @@ def problem(
     numbers = range(1, check_between("rooms", rooms, 2, 8) + 1)
     hiding = [room for room in numbers if room != 2]
     placed = _places(crates, hiding, places)
-    looked_for = _looked_for(crates, hiding, check_one_of("kind of checks", checks, _CHECKS))
+    looked_for = _list_checks(crates, hiding, check_one_of("kind of checks", checks, _CHECKS))
     teams = _teams(names, check_between("newcomers", newcomers, 0, agents))
     tells = _tells(teams, crates, hiding, check_one_of("order of tells_by", tells_by, _ORDERS))
     quiet = check_subset("mumbled", mumbled, [f"tell_{name}_{box}_{room}" for name, box, room in tells])
@@ -107,7 +107,9 @@ def vocabulary(
 
 def structure(*, boxes: int = 2, rooms: int = 3, **_: Any) -> Structure:
     """Boxes and rooms; box b1 is no agent b."""
-    return Structure({f"b{number}": "box" for number in range(1, boxes + 1)} | numbered("room", range(1, rooms + 1)))
+    return Structure(
+        {f"b{number}": "box" for number in range(1, boxes + 1)} | number_objects("room", range(1, rooms + 1))
+    )
 
 
 def _places(crates: Sequence[str], hiding: Sequence[int], places: Sequence[int] | None) -> dict[str, int]:
@@ -119,7 +121,7 @@ def _places(crates: Sequence[str], hiding: Sequence[int], places: Sequence[int] 
     return dict(zip(crates, places, strict=True))
 
 
-def _looked_for(crates: Sequence[str], hiding: Sequence[int], checks: str) -> list[tuple[str, str, int]]:
+def _list_checks(crates: Sequence[str], hiding: Sequence[int], checks: str) -> list[tuple[str, str, int]]:
     """What can be looked for: the name of the check, the box and the room."""
     if checks == "box":
         return [(f"{box}_{room}", box, room) for room, box in product(hiding, crates)]

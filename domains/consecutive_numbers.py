@@ -70,7 +70,7 @@ def problem(
     """
     names, turns = _agents(agents, highest, zero)
     held = check_between("run", len(names) if run is None else run, 2, len(names))
-    stated = _drawn(turns, highest, seed) if numbers is None else _stated(numbers, turns, highest, held)
+    stated = _sample_numbers(turns, highest, seed) if numbers is None else _check_numbers(numbers, turns, highest, held)
     wanted = _default_goal(stated, names) if learn is None else _numbers("learn", learn, names, highest)
     values = [f"n{number}" for number in range(highest + 1)]
     return write(
@@ -131,7 +131,7 @@ def _numbers(parameter: str, given: object, names: Sequence[str], highest: int) 
     }
 
 
-def _stated(given: object, turns: Sequence[str], highest: int, run: int) -> dict[str, int]:
+def _check_numbers(given: object, turns: Sequence[str], highest: int, run: int) -> dict[str, int]:
     """The numbers that are given, if agents can have them while `run` agents hold consecutive numbers."""
     stated = _numbers("numbers", given, sorted(turns), highest)
     for name, number in stated.items():
@@ -146,7 +146,7 @@ def _stated(given: object, turns: Sequence[str], highest: int, run: int) -> dict
     raise DomainError(f"numbers leaves no {run} agents with consecutive numbers: {stated}")
 
 
-def _drawn(turns: Sequence[str], highest: int, seed: int | None) -> dict[str, int]:
+def _sample_numbers(turns: Sequence[str], highest: int, seed: int | None) -> dict[str, int]:
     """Consecutive numbers for all agents, none of them the highest possible."""
     most = highest - len(turns)
     lowest = most // 2 if seed is None else random.Random(check_between("seed", seed, 0, 2**32 - 1)).randint(0, most)

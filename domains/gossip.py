@@ -79,7 +79,7 @@ def problem(
         learner = draw.choice(friends) if draw else names[0]
     check_one_of("agent in learner", learner, friends)
     if shared is None and draw:
-        pairs = _drawn(draw, names, friends, learner if wanted == "single" else None)
+        pairs = _sample_goals(draw, names, friends, learner if wanted == "single" else None)
     else:
         pairs = _pairs(() if shared is None else shared, names, owners)
     deceived = kind == "deceived"
@@ -150,7 +150,7 @@ def _pairs(shared: object, names: Sequence[str], owners: Sequence[str]) -> list[
     return pairs
 
 
-def _drawn(
+def _sample_goals(
     draw: random.Random, names: Sequence[str], friends: Sequence[str], learner: str | None
 ) -> list[tuple[str, str]]:
     """Secrets of friends that are known, but not all of those that the learner, or anybody, has to learn."""

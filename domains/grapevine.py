@@ -9,7 +9,7 @@ from typing import Any
 from domains.checks import check_between, check_flag, check_formulas, check_subset
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import Action, agent_names, and_, believes, knows_whether, not_, or_, write
-from domains.writing.structure import Structure, numbered, secrets
+from domains.writing.structure import Structure, number_objects, secrets
 
 
 def problem(
@@ -96,7 +96,7 @@ def vocabulary(*, agents: int = 3, **_: Any) -> list[str]:
 
 def structure(*, agents: int = 3, rooms: int = 2, **_: Any) -> Structure:
     """Rooms have numbers, and each agent has a secret."""
-    return Structure(numbered("room", range(1, rooms + 1)), secrets(agent_names(agents)))
+    return Structure(number_objects("room", range(1, rooms + 1)), secrets(agent_names(agents)))
 
 
 def _ring_goals(

@@ -12,7 +12,7 @@ from typing import Any
 from domains.checks import check_between, check_flag, check_formulas, check_one_each, check_subset
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
-from domains.writing.epddl import Model, atom, believes, knows_whether, not_, numbered, unsure, write
+from domains.writing.epddl import Model, atom, believes, knows_whether, not_, number_names, unsure, write
 
 _MESSAGE = atom("message")
 
@@ -109,7 +109,7 @@ def _agents(agents: int) -> Sequence[str]:
 
 
 def _rooms(rooms: int) -> tuple[str, ...]:
-    return numbered("r", check_between("rooms", rooms, 2, 20))
+    return number_names("r", check_between("rooms", rooms, 2, 20))
 
 
 def _is_near(one: int, other: int) -> bool:

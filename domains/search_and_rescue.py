@@ -18,7 +18,7 @@ from domains.checks import (
 )
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
-from domains.writing.epddl import atom, believes, common, knows_whether, not_, numbered, unsure, write
+from domains.writing.epddl import atom, believes, common, knows_whether, not_, number_names, unsure, write
 
 _UNNOTICED = """
     (:event unseen)
@@ -153,7 +153,7 @@ def vocabulary(
 
 
 def _places(locations: int) -> tuple[str, ...]:
-    return numbered("l", check_between("locations", locations, 2, 12))
+    return number_names("l", check_between("locations", locations, 2, 12))
 
 
 def _agents(drones: int, firefighters: int, ambulances: int) -> dict[str, list[str]]:

@@ -8,7 +8,7 @@ from typing import Any
 from domains.checks import DomainError, check_between, check_formulas, check_subset
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import Action, agent_names, always, and_, believes, not_, write
-from domains.writing.structure import Structure, numbered
+from domains.writing.structure import Structure, number_objects
 
 
 class Corridor:
@@ -164,7 +164,7 @@ def vocabulary(*, agents: int = 3, rooms: int = 4, end: int | None = None, **_: 
 
 def structure(*, rooms: int = 4, end: int | None = None, **_: Any) -> Structure:
     """Rooms have numbers; whoever acts is not named."""
-    return Structure(numbered("room", range(1, (end or rooms) + 1)))
+    return Structure(number_objects("room", range(1, (end or rooms) + 1)))
 
 
 def goal_formulas(

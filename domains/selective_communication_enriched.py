@@ -10,7 +10,7 @@ from domains.checks import check_between, check_flag
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.selective_communication import Corridor, goal_formulas
 from domains.writing.mastar import Action, always, believes, not_, write
-from domains.writing.structure import Structure, numbered
+from domains.writing.structure import Structure, number_objects
 
 
 def problem(*, useless: int = 1, toggles: bool = False, **corridor: Any) -> str:
@@ -54,7 +54,7 @@ def structure(*, rooms: int = 4, end: int | None = None, useless: int = 1, **_: 
     """Rooms have numbers, and so have useless facts but the first."""
     names = {f"useless{number}": f"useless{number}".removesuffix("1") for number in range(1, useless + 1)}
     return Structure(
-        numbered("room", range(1, (end or rooms) + 1)) | dict.fromkeys(names, "fact"),
+        number_objects("room", range(1, (end or rooms) + 1)) | dict.fromkeys(names, "fact"),
         {word: ("fact", name) for name, word in names.items()},
     )
 

@@ -126,7 +126,7 @@ def _format_parts(found: Explanation, base: str) -> Iterator[str]:
 
 def _format_features(found: Explanation, top: int) -> Iterator[str]:
     """Those that add or subtract most, then what their texts mention."""
-    from epigym.features.texts import mentioned
+    from epigym.features.texts import find_mentioned
     from epigym.features.types import short
 
     shown = [part for part in found.parts[:top] if part.contribution]
@@ -138,7 +138,7 @@ def _format_features(found: Explanation, top: int) -> Iterator[str]:
         here = _format_names(found.names[part.colour])
         yield f"{numbers}  {short(part.colour)}  {here} = {found.definitions[part.colour]}"
     lines = [found.definitions[part.colour] for part in shown]
-    others = mentioned(lines, found.definitions).keys() - {part.colour for part in shown}
+    others = find_mentioned(lines, found.definitions).keys() - {part.colour for part in shown}
     if others:
         yield from ("", "mentioned there:")
         yield from (f"  {short(colour)}  {text}" for colour, text in found.definitions.items() if colour in others)

@@ -6,7 +6,7 @@ from typing import Any
 from domains.checks import check_between, check_formulas
 from domains.domain import Domain, Scene
 from domains.writing.mastar import Action, agent_names, always, believes, ignorant, not_, write
-from domains.writing.structure import Structure, numbered
+from domains.writing.structure import Structure, number_objects
 
 
 def problem(*, agents: int = 2, rooms: int = 3, goals: Sequence[str] | None = None) -> str:
@@ -62,7 +62,7 @@ def vocabulary(*, agents: int = 2, **_: Any) -> list[str]:
 
 def structure(*, rooms: int = 3, **_: Any) -> Structure:
     """Rooms have numbers."""
-    return Structure(numbered("room", range(1, rooms + 1)))
+    return Structure(number_objects("room", range(1, rooms + 1)))
 
 
 DOMAIN = Domain(

@@ -18,18 +18,18 @@ from domains.blocks_world.towers import (
     Arrangement,
     atoms,
     changes,
-    drawn_starts,
-    drawn_target,
     on_table,
     read,
     read_start,
     read_target,
+    sample_starts,
+    sample_target,
     supports,
 )
 from domains.checks import DomainError, check_between, check_formulas, check_one_of, check_subset
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
-from domains.writing.epddl import Model, atom, believes, common, not_, numbered, unsure, write
+from domains.writing.epddl import Model, atom, believes, common, not_, number_names, unsure, write
 
 _MOST_WORLDS = 6
 
@@ -106,7 +106,7 @@ def problem(
     if tier == "single":
         return _one_robot(blocks, start, target, random, goals)
     names = _block_names(blocks, at_least=3)
-    desks = numbered("t", check_between("tables", tables, 2, min(4, len(names))))
+    desks = number_names("t", check_between("tables", tables, 2, min(4, len(names))))
     team = _team(tier, agents, clumsy, onlookers, at_least=0 if goals is not None else 1)
     at = _places(places, team, desks)
     possible = _starts(start, names, desks, check_between("worlds", worlds, 1, _MOST_WORLDS), random)
@@ -136,8 +136,8 @@ def vocabulary(*, tier: str = "single", blocks: int = 4, tables: int = 2, agents
     The single robot knows everything: nothing is said about its beliefs, but about what is clear or held.
     """
     single = tier == "single"
-    names = numbered("b", blocks)
-    desks = ("",) if single else numbered("t", tables)
+    names = number_names("b", blocks)
+    desks = ("",) if single else number_names("t", tables)
     places = [atom("on", *pair) for pair in permutations(names, 2)]
     places += [on_table(block, table) for block in names for table in desks]
     if single:
@@ -188,7 +188,7 @@ def _one_robot(
     (first,) = _starts(start, names, ("",), 1, random)
     aim = None if target is None else read_target(target, names, ("",))
     if goals is None:
-        goals = [*supports(aim or drawn_target(first, ("",), clumsy=False, random=random)).values()]
+        goals = [*supports(aim or sample_target(first, ("",), clumsy=False, random=random)).values()]
     return write(
         title=f"Blocks World: {len(names)} blocks, one robot",
         story="A robot that knows everything rearranges the blocks on a table.",
@@ -203,7 +203,7 @@ def _one_robot(
 
 
 def _block_names(blocks: int, *, at_least: int) -> tuple[str, ...]:
-    return numbered("b", check_between("blocks", blocks, at_least, 60))
+    return number_names("b", check_between("blocks", blocks, at_least, 60))
 
 
 def _team(tier: str, agents: int, clumsy: int, onlookers: int, *, at_least: int) -> _Team:
@@ -221,7 +221,7 @@ def _starts(
 ) -> list[Arrangement]:
     most = 1 if len(tables) == 1 else _MOST_WORLDS
     if start is None:
-        return drawn_starts(worlds, blocks, tables, random)
+        return sample_starts(worlds, blocks, tables, random)
     texts = [start] if isinstance(start, str) else start
     if not isinstance(texts, Sequence) or not 1 <= len(texts) <= most:
         raise DomainError(f"start must give 1 to {most} arrangements, got {start!r}")
@@ -278,7 +278,7 @@ def _initial(site: _Site, focus: Mapping[str, str], moves: Sequence[Sequence[str
         *(atom("focused_on", name, seen) for name, seen in focus.items()),
         *(atom("arm_empty", name) for name in site.team.names),
     ]
-    ids = numbered("w", len(site.possible))
+    ids = number_names("w", len(site.possible))
     every, same = [*product(ids, ids)], [(world, world) for world in ids]
     return Model(
         {
@@ -306,7 +306,7 @@ def _goals(
     most = check_between("wanted", wanted, 1, len(site.blocks))
     if goals is not None:
         return check_formulas("goals", goals)
-    aim = aim or drawn_target(start, site.at[team.names[0]], clumsy=clumsy, random=random)
+    aim = aim or sample_target(start, site.at[team.names[0]], clumsy=clumsy, random=random)
     new = changes(start, aim, clumsy=clumsy)
     if not new:
         raise DomainError("start and target leave nothing to do: change one of them, or give goals")

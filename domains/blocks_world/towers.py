@@ -75,19 +75,19 @@ def read_target(text: object, blocks: Sequence[str], tables: Sequence[str]) -> A
     return arrangement
 
 
-def drawn_starts(count: int, blocks: Sequence[str], tables: Sequence[str], random: Random) -> list[Arrangement]:
+def sample_starts(count: int, blocks: Sequence[str], tables: Sequence[str], random: Random) -> list[Arrangement]:
     """So many different arrangements, with one tower on each of several tables or with some on the only one."""
     found: list[Arrangement] = []
     while len(found) < count:
         order = random.sample(blocks, len(blocks))
         bottoms = list(zip(tables, ([block] for block in order), strict=False)) if len(tables) > 1 else []
-        drawn = _piled(bottoms, order[len(bottoms) :], () if bottoms else tables, random)
+        drawn = _pile(bottoms, order[len(bottoms) :], () if bottoms else tables, random)
         if all(supports(drawn) != supports(other) for other in found):
             found.append(drawn)
     return found
 
 
-def drawn_target(start: Arrangement, home: Sequence[str], *, clumsy: bool, random: Random) -> Arrangement:
+def sample_target(start: Arrangement, home: Sequence[str], *, clumsy: bool, random: Random) -> Arrangement:
     """An arrangement with something new that an agent at the tables `home` can reach; the start when there is none.
 
     Blocks that stand on other tables stay there, for nobody can lift them.
@@ -95,7 +95,7 @@ def drawn_target(start: Arrangement, home: Sequence[str], *, clumsy: bool, rando
     for _ in range(_TRIES):
         towers = [(table, tower[:1]) for table, tower in start if table not in home]
         loose = [block for table, tower in start for block in (tower if table in home else tower[1:])]
-        drawn = _piled(towers, random.sample(loose, len(loose)), home, random)
+        drawn = _pile(towers, random.sample(loose, len(loose)), home, random)
         if changes(start, drawn, clumsy=clumsy):
             return drawn
     return start
@@ -116,7 +116,7 @@ def changes(start: Arrangement, target: Arrangement, *, clumsy: bool) -> list[tu
     return found
 
 
-def _piled(towers: Arrangement, blocks: Sequence[str], home: Sequence[str], random: Random) -> Arrangement:
+def _pile(towers: Arrangement, blocks: Sequence[str], home: Sequence[str], random: Random) -> Arrangement:
     """The towers with these blocks on them, or in new towers on the tables `home`."""
     for block in blocks:
         if home and not random.randrange(len(towers) + 1):

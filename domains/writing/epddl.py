@@ -71,7 +71,7 @@ def common(formula: str) -> str:
     return f"([C. All] {formula})"
 
 
-def numbered(stem: str, count: int) -> tuple[str, ...]:
+def number_names(stem: str, count: int) -> tuple[str, ...]:
     """The names of so many things: a stem with the numbers from 1 on."""
     return tuple(f"{stem}{number}" for number in range(1, count + 1))
 
@@ -139,11 +139,11 @@ def write(
     """
     comment = textwrap.wrap(" ".join(story.split()), _WIDTH, initial_indent=";; ", subsequent_indent=";; ")
     initial = init.text() if isinstance(init, Model) else f"    (:init\n        {_list(init, 8, '(:and')})"
-    goal = f"    (:goal\n        {_list([_folded(part) for part in goals], 8, '(and')})"
+    goal = f"    (:goal\n        {_list([_fold(part) for part in goals], 8, '(and')})"
     sections = [
-        *_declared("objects", objects or {}),
-        *_declared("agents", agents or {}),
-        *([f"    (:facts-init\n{_wrapped(facts, 8)})"] if facts else []),
+        *_write_section("objects", objects or {}),
+        *_write_section("agents", agents or {}),
+        *([f"    (:facts-init\n{_wrap(facts, 8)})"] if facts else []),
         initial,
         goal,
     ]
@@ -206,17 +206,17 @@ def _requirements(initial: str, goal: str, *, typed: bool, facts: bool) -> list[
         ":group-modalities": explicit and "[All]" in goal,
     }
     names = [name for name, needed in found.items() if needed]
-    return [f"    (:requirements\n{_wrapped(names, 8)})"] if names else []
+    return [f"    (:requirements\n{_wrap(names, 8)})"] if names else []
 
 
-def _declared(section: str, names: Mapping[str, Sequence[str]]) -> list[str]:
+def _write_section(section: str, names: Mapping[str, Sequence[str]]) -> list[str]:
     """A section of names with their types."""
     untyped = section == "agents" and tuple(names) == ("agent",)
     words = [f"{' '.join(members)}{'' if untyped else f' - {kind}'}" for kind, members in names.items() if members]
-    return [f"    (:{section}\n{_wrapped(words, 8)})"] if words else []
+    return [f"    (:{section}\n{_wrap(words, 8)})"] if words else []
 
 
-def _wrapped(words: Iterable[str], columns: int) -> str:
+def _wrap(words: Iterable[str], columns: int) -> str:
     lines = chain.from_iterable(textwrap.wrap(word, _WIDTH - columns, break_on_hyphens=False) for word in words)
     joined: list[str] = []
     for line in lines:
@@ -227,7 +227,7 @@ def _wrapped(words: Iterable[str], columns: int) -> str:
     return textwrap.indent("\n".join(joined), " " * columns)
 
 
-def _folded(formula: str) -> str:
+def _fold(formula: str) -> str:
     """A formula in lines that are not too long."""
     return textwrap.fill(formula, _WIDTH - 12, subsequent_indent=" " * 16, break_on_hyphens=False)
 

@@ -21,7 +21,7 @@ class Structure:
     words: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def numbered(kind: str, numbers: Iterable[int]) -> dict[str, str]:
+def number_objects(kind: str, numbers: Iterable[int]) -> dict[str, str]:
     """Objects of one type that are called by their numbers."""
     return {str(number): kind for number in numbers}
 

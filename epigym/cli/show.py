@@ -85,17 +85,17 @@ def _summary(space: StateSpace, state: int) -> str:
     goal = [f"{'reached' if done else 'open':<8}{part}" for part, done in zip(task.goal, truths, strict=True)]
     rows = {
         "problem": task.name,
-        "agents": _listed(task.agents),
-        "fluents": _listed(task.fluents),
-        "actions": _listed(names),
-        "applicable": _listed([names[action] for action in space.applicable([state])[0].nonzero()[0]]),
+        "agents": _list_names(task.agents),
+        "fluents": _list_names(task.fluents),
+        "actions": _list_names(names),
+        "applicable": _list_names([names[action] for action in space.applicable([state])[0].nonzero()[0]]),
         "worlds": f"{len(model.worlds)}, of which {len(model.designated)} designated",
         "goal": ("\n" + " " * 12).join(goal),
     }
     return "\n".join(f"{title:<12}{text}" for title, text in rows.items())
 
 
-def _listed(names: Sequence[str], shown: int = 8) -> str:
+def _list_names(names: Sequence[str], shown: int = 8) -> str:
     more = ", …" if len(names) > shown else ""
     return f"{len(names)}: {', '.join(names[:shown])}{more}" if names else "none"
 

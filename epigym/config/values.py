@@ -73,7 +73,7 @@ def make(kind: type[C], values: Mapping[str, Any], prefix: str = "") -> C:
             continue
         made[name] = convert(value, hints[name], place)
         if made[name] is not None:
-            _check(made[name], entry.metadata, place, _shown(value))
+            _check(made[name], entry.metadata, place, _format_value(value))
     try:
         return kind(**made)
     except EpigymError as error:
@@ -115,7 +115,7 @@ def convert(value: Any, kind: Any, place: str) -> Any:
     """
     origin, options = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return _bounded(convert(value, options[0], place), options[1:], place)
+        return _check_bounds(convert(value, options[0], place), options[1:], place)
     if origin in (Union, UnionType):
         return _first(value, options, place)
     if origin is Literal:
@@ -145,13 +145,13 @@ def convert(value: Any, kind: Any, place: str) -> Any:
             return value
         if (isinstance(value, int) and plain in (float, str)) or (isinstance(value, float) and plain is str):
             return plain(value)
-    raise UsageError(f"{place}={_shown(value)}: expected {_KINDS.get(plain, 'a mapping')}")
+    raise UsageError(f"{place}={_format_value(value)}: expected {_KINDS.get(plain, 'a mapping')}")
 
 
-def _bounded(value: Any, bounds: Iterable[Any], place: str) -> Any:
+def _check_bounds(value: Any, bounds: Iterable[Any], place: str) -> Any:
     for bound in bounds:
         if isinstance(bound, AtLeast) and not bound.least <= value < inf:
-            raise UsageError(f"{place}={_shown(value)}: expected at least {bound.least}, and finite")
+            raise UsageError(f"{place}={_format_value(value)}: expected at least {bound.least}, and finite")
     return value
 
 
@@ -173,7 +173,7 @@ def _misfit(value: Any, option: Any) -> int:
     return int(not (isinstance(option, type) and type(value) is option))
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 

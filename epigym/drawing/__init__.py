@@ -160,9 +160,9 @@ def _facts(model: KripkeModel, world: int, everywhere: frozenset[str], change: C
     """The fluents in the box of a world; at designated worlds changed ones come first."""
     true = model.state.valuations[world]
     changed = [name for name in model.fluents if name in change.facts and world in model.designated]
-    signed = _wrapped([f"{'+' if name in true else '−'} {name}" for name in changed], BOX_WIDTH, BOX_LINES)
+    signed = _wrap([f"{'+' if name in true else '−'} {name}" for name in changed], BOX_WIDTH, BOX_LINES)
     names = [name for name in model.true_fluents(world) if name not in everywhere.union(changed)]
-    rest = "<br/>".join(map(escape, _wrapped(names, BOX_WIDTH, BOX_LINES)))
+    rest = "<br/>".join(map(escape, _wrap(names, BOX_WIDTH, BOX_LINES)))
     return [_font(line, FRESH) for line in signed] + ([rest] if names else [] if changed else [_font("∅", FAINT)])
 
 
@@ -195,7 +195,7 @@ def _caption(
     model: KripkeModel, worlds: Sequence[int], everywhere: frozenset[str], thinned: bool, change: Change
 ) -> str:
     rows = _legend(model.agents)
-    names = _wrapped([name for name in model.fluents if name in everywhere], CAPTION_WIDTH, CAPTION_LINES)
+    names = _wrap([name for name in model.fluents if name in everywhere], CAPTION_WIDTH, CAPTION_LINES)
     if names:
         first, *rest = map(escape, names)
         rows += [_font("true everywhere: ", FAINT) + first, *rest]
@@ -218,7 +218,7 @@ def _legend(agents: Sequence[str]) -> list[str]:
     return [" &#160; ".join(entries[start : start + columns]) for start in range(0, len(entries), columns)]
 
 
-def _wrapped(names: Iterable[str], width: int, lines: int) -> list[str]:
+def _wrap(names: Iterable[str], width: int, lines: int) -> list[str]:
     """Names, joined by commas and wrapped; those that do not fit are counted."""
     wrapped = textwrap.wrap(", ".join(names), width, break_long_words=False, break_on_hyphens=False)
     if len(wrapped) <= lines:

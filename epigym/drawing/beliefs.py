@@ -63,13 +63,13 @@ def _view(
     seen = [frozenset[int]().union(*(rows[world] for world in here)) for rows in state.successors] if depth else []
     return View(
         worlds=len(here),
-        truth="".join(_shared(np.where(truth[here], "1", "0"))),
-        standings=tuple(map("".join, _shared(standings[here]))),
+        truth="".join(_find_common(np.where(truth[here], "1", "0"))),
+        standings=tuple(map("".join, _find_common(standings[here]))),
         nested=tuple(_view(state, others, truth, standings, depth - 1) if others else None for others in seen),
     )
 
 
-def _shared(letters: NDArray[np.str_]) -> NDArray[np.str_]:
+def _find_common(letters: NDArray[np.str_]) -> NDArray[np.str_]:
     """The letters that all rows have in common, `v` where they have none."""
     return np.where((letters == letters[0]).all(axis=0), letters[0], Standing.VARIES.value)
 

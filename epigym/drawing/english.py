@@ -34,16 +34,19 @@ def describe_formula(formula: Formula) -> str:
         case Op.AND | Op.OR:
             return (" and " if formula.op is Op.AND else " or ").join(parts)
         case Op.EVERYBODY:
-            return f"each of {listed(formula.agents)} believes that {parts[0]}"
+            return f"each of {join_names(formula.agents)} believes that {parts[0]}"
         case Op.COMMON:
-            return f"{listed(formula.agents)} commonly believe that {parts[0]}"
+            return f"{join_names(formula.agents)} commonly believe that {parts[0]}"
     return f"at every designated world {parts[0]}"
 
 
 def describe_model(model: KripkeModel) -> str:
     """The true fluents of an e-state, and the beliefs of each agent about single fluents, a line each."""
     certain, open_ = _literals(model, model.designated)
-    lines = [f"Facts: {listed(certain) or 'none is certain'}.", *([f"Unknown: {listed(open_)}."] if open_ else [])]
+    lines = [
+        f"Facts: {join_names(certain) or 'none is certain'}.",
+        *([f"Unknown: {join_names(open_)}."] if open_ else []),
+    ]
     for agent in model.agents:
         rows = [model.successors(agent, world) for world in model.designated]
         if not all(rows):
@@ -51,8 +54,8 @@ def describe_model(model: KripkeModel) -> str:
             continue
         beliefs, open_ = _literals(model, {world for row in rows for world in row})
         unsure = f"{agent} is unsure about" if len(rows) == 1 else f"it is unknown what {agent} believes about"
-        clauses = [*([f"{agent} believes that {listed(beliefs)}"] if beliefs else []),
-                   *([f"{unsure} {listed(open_)}"] if open_ else [])]  # fmt: skip
+        clauses = [*([f"{agent} believes that {join_names(beliefs)}"] if beliefs else []),
+                   *([f"{unsure} {join_names(open_)}"] if open_ else [])]  # fmt: skip
         lines.append("; ".join(clauses) + ".")
     return "\n".join(lines)
 
@@ -72,13 +75,13 @@ def describe_action(task: Task, estate: EState, action: Action, after: EState) -
     agents: dict[Notice, list[str]] = {kind: [] for kind in _VERBS}
     for agent, kind in zip(task.agents, witnesses(task, estate, action), strict=True):
         agents[kind].append(agent)
-    clauses = [f"{listed(who)} {_VERBS[kind][len(who) > 1]}" for kind, who in agents.items() if who]
+    clauses = [f"{join_names(who)} {_VERBS[kind][len(who) > 1]}" for kind, who in agents.items() if who]
     old, new = (_literals(KripkeModel(task.fluents, task.agents, one), one.designated)[0] for one in (estate, after))
     changed = [clause for clause in new if clause not in old]
-    return f"{action.name}: {'; '.join(clauses)}." + (f" Now {listed(changed)}." if changed else "")
+    return f"{action.name}: {'; '.join(clauses)}." + (f" Now {join_names(changed)}." if changed else "")
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Names with commas and a final `and`; empty when there are none."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 

@@ -123,17 +123,17 @@ def _unlike(before: EState, after: EState) -> frozenset[int]:
     both = EState(
         valuations=before.valuations + after.valuations,
         successors=tuple(
-            old + _shifted(new, count) for old, new in zip(before.successors, after.successors, strict=True)
+            old + _shift(new, count) for old, new in zip(before.successors, after.successors, strict=True)
         ),
         designated=before.designated,
     )
     model = PointedModel.of(both)
-    colours = model.refined(map(tuple, map(sorted, model.valuations))).tolist()
+    colours = model.refine(map(tuple, map(sorted, model.valuations))).tolist()
     known = set(colours[:count])
     return frozenset(world for world, colour in enumerate(colours[count:]) if colour not in known)
 
 
-def _shifted(rows: Sequence[frozenset[int]], count: int) -> tuple[frozenset[int], ...]:
+def _shift(rows: Sequence[frozenset[int]], count: int) -> tuple[frozenset[int], ...]:
     shifted = {row: frozenset(world + count for world in row) for row in set(rows)}
     return tuple(shifted[row] for row in rows)
 

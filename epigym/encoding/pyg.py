@@ -53,7 +53,7 @@ def to_pyg(observation: GraphInstance | GraphBatch | Sequence[GraphBatch]) -> An
     batch = join(batches) if batches else as_batch(observation)  # type: ignore[arg-type]
     types = [_types(one) for one in batches or [batch]]
     node_type, edge_type = (np.concatenate(part) for part in zip(*types, strict=True))
-    x, edge_attr = scaled(batch)
+    x, edge_attr = scale(batch)
     arrays: dict[str, NDArray[Any]] = {
         "x": x,
         "edge_index": np.ascontiguousarray(batch.edge_index),
@@ -82,7 +82,7 @@ def _batches(observation: object) -> list[GraphBatch]:
     return list(given) if is_list else []  # type: ignore[call-overload]
 
 
-def scaled(batch: GraphBatch) -> tuple[NDArray[Any], NDArray[Any]]:
+def scale(batch: GraphBatch) -> tuple[NDArray[Any], NDArray[Any]]:
     """`x` and `edge_attr` of graphs, see `to_pyg`."""
     if batch.nodes.dtype == np.uint8:  # bits of identifiers
         return batch.nodes.astype(np.float32), batch.edge_label[:, None].astype(np.float32) / MAX_LABEL

@@ -142,11 +142,11 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
 
     def observation_space(self, agent: str) -> Space[Any]:
         """The same for all agents."""
-        return self.observation_spaces[self._known(agent)]
+        return self.observation_spaces[self._require_agent(agent)]
 
     def action_space(self, agent: str) -> Discrete:
         """`Discrete(n + 1)` for an agent with n actions."""
-        return self.action_spaces[self._known(agent)]
+        return self.action_spaces[self._require_agent(agent)]
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Start an episode with the turn of the first agent.
@@ -199,11 +199,11 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
 
     def observe(self, agent: str) -> Any:
         """The observation of the agent's perspective; of the goal alone when it has none."""
-        return self._shown(self.perspective(agent))
+        return self._make_observation(self.perspective(agent))
 
     def state(self) -> Any:
         """The observation of the e-state itself, which no agent has."""
-        return self._shown(self.central.state)
+        return self._make_observation(self.central.state)
 
     def perspective(self, agent: str) -> int | None:
         """The id in `central.space` of the agent's perspective; None when its beliefs are inconsistent.
@@ -211,7 +211,7 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
         Raises:
             EpigymError: when the agent does not exist or cannot act.
         """
-        key = self.central.state, self._known(agent)
+        key = self.central.state, self._require_agent(agent)
         if key not in self._perspectives:
             try:
                 seen = self.central.model().perspective(agent)
@@ -223,7 +223,7 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
 
     def action_mask(self, agent: str) -> NDArray[np.int8]:
         """int8[n + 1]: waiting, and which of its actions the agent believes applicable."""
-        mask = np.zeros(len(self.action_names[self._known(agent)]), np.int8)
+        mask = np.zeros(len(self.action_names[self._require_agent(agent)]), np.int8)
         mask[WAIT] = 1
         seen = self.perspective(agent)
         if seen is not None:
@@ -244,7 +244,7 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
         Raises:
             EpigymError: when there is no such action, or the mask does not have it and `env` takes that for an error.
         """
-        names = self.action_names[self._known(agent)]
+        names = self.action_names[self._require_agent(agent)]
         if isinstance(action, bool | np.bool_) or not self.action_spaces[agent].contains(action):
             raise EpigymError(f"an action of {agent!r} is a whole number from 0 to {len(names) - 1}, got {action!r}")
         if self.action_mask(agent)[action]:  # that in the information is the caller's
@@ -294,13 +294,13 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
             "failed": failed,
         }
 
-    def _shown(self, state: int | None) -> Any:
+    def _make_observation(self, state: int | None) -> Any:
         observation: Any = self.central.graph(state)
         for layer in self._layers:
             observation = layer.observation(observation)
         return observation
 
-    def _known(self, agent: str) -> str:
+    def _require_agent(self, agent: str) -> str:
         if agent not in self._own:
             raise EpigymError(unknown("agent", str(agent), self.possible_agents))
         return agent

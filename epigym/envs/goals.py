@@ -43,7 +43,7 @@ class Goals:
 
     def __init__(self, encoder: AnyEncoder, goals: Iterable[Goal]) -> None:
         self._encoder = encoder
-        self._bind = lru_cache(_KEPT)(self._bound)
+        self._bind = lru_cache(_KEPT)(self._make_bound)
         self._of = [self._bind(goal) for goal in goals]
         self._group()
 
@@ -73,7 +73,7 @@ class Goals:
         batches = [encoder.graphs(ids[group]) for encoder, group in zip(self._encoders, groups, strict=True)]
         return join(batches).take(np.argsort(np.concatenate(groups)))
 
-    def _bound(self, goal: Goal) -> Bound:
+    def _make_bound(self, goal: Goal) -> Bound:
         return Bound(goal, self._encoder.under(goal), self._encoder.space.bind(goal))
 
     def _group(self) -> None:

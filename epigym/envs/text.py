@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import Text
 
-from epigym.drawing.english import describe_formula, describe_model, listed
+from epigym.drawing.english import describe_formula, describe_model, join_names
 from epigym.envs.env import Info, ProblemEnv
 from epigym.errors import EpigymError
 from epigym.names import unknown
@@ -86,5 +86,5 @@ class TextEnv(gymnasium.Env[str, str]):
         goals = [f"- {describe_formula(goal)} ({'holds' if model.holds(goal) else 'does not hold'})"
                  for goal in central.goal]  # fmt: skip
         names = [name for name, is_allowed in zip(central.action_names, info["action_mask"], strict=True) if is_allowed]
-        parts = [describe_model(model), "Goals:", *goals, f"Available actions: {listed(names) or 'none'}."]
+        parts = [describe_model(model), "Goals:", *goals, f"Available actions: {join_names(names) or 'none'}."]
         return "\n".join(parts)

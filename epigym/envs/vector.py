@@ -154,7 +154,7 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
                 an episode has ended and `autoreset_mode` is `Disabled`.
             TaskError: when designated worlds disagree about an agent's observability type.
         """
-        actions = self._checked(actions)
+        actions = self._check_actions(actions)
         starting = self._ended
         self._invalid = (self._mask[self._every, actions] == 0) & ~starting
         if self.single.invalid_action == "error" and self._invalid.any():
@@ -251,7 +251,7 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
             raise EpigymError(f"there are {len(seed)} seeds for {self.num_envs} environments: give one for each")
         return seed
 
-    def _checked(self, given: Any) -> NDArray[np.int64]:
+    def _check_actions(self, given: Any) -> NDArray[np.int64]:
         """The actions, where they are some."""
         if not self._is_reset:
             raise ResetNeeded("call reset before the first step")

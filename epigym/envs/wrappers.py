@@ -60,7 +60,7 @@ class PaddedObservation(
                 f"PaddedObservation needs an environment of epigym, whose observations are graphs, got {space}"
             )
         self.max_nodes, self.max_edges = max_nodes, max_edges
-        self.observation_space: Dict[Any] = _padded_space(space, max_nodes, max_edges)  # type: ignore[assignment]
+        self.observation_space: Dict[Any] = _pad_space(space, max_nodes, max_edges)  # type: ignore[assignment]
 
     def observation(self, observation: GraphInstance) -> Arrays:
         """The padded graph.
@@ -102,7 +102,7 @@ class PaddedVectorObservation(_VectorWrapper, gymnasium.utils.RecordConstructorA
                 f"got {space}"
             )
         self.max_nodes, self.max_edges = max_nodes, max_edges
-        self.single_observation_space = _padded_space(space.single, max_nodes, max_edges)
+        self.single_observation_space = _pad_space(space.single, max_nodes, max_edges)
         self.observation_space = batch_space(self.single_observation_space, env.num_envs)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Arrays, dict[str, Any]]:
@@ -130,7 +130,7 @@ class PaddedVectorObservation(_VectorWrapper, gymnasium.utils.RecordConstructorA
         return _pad(observations, self.max_nodes, self.max_edges)
 
 
-def _padded_space(space: GraphSpace, max_nodes: int, max_edges: int) -> Dict[Any]:
+def _pad_space(space: GraphSpace, max_nodes: int, max_edges: int) -> Dict[Any]:
     convert(max_nodes, Count, "max_nodes")
     convert(max_edges, Count, "max_edges")
     return Dict(
@@ -154,15 +154,15 @@ def _pad(graphs: GraphBatch, max_nodes: int, max_edges: int) -> Arrays:
     is_node, is_edge = np.arange(max_nodes) < nodes[:, None], np.arange(max_edges) < edges[:, None]
     links = (graphs.edge_index - np.repeat(graphs.node_ptr[:-1], edges)).T
     return {
-        "nodes": _placed(graphs.nodes, is_node),
-        "edges": _placed(graphs.edge_label, is_edge),
-        "edge_links": _placed(links, is_edge),
+        "nodes": _place_rows(graphs.nodes, is_node),
+        "edges": _place_rows(graphs.edge_label, is_edge),
+        "edge_links": _place_rows(links, is_edge),
         "node_mask": is_node.view(np.int8),
         "edge_mask": is_edge.view(np.int8),
     }
 
 
-def _placed(array: NDArray[Any], places: NDArray[np.bool_]) -> NDArray[Any]:
+def _place_rows(array: NDArray[Any], places: NDArray[np.bool_]) -> NDArray[Any]:
     """The rows of an array where `places` are, one after the other, and zeros elsewhere."""
     padded = np.zeros((*places.shape, *array.shape[1:]), array.dtype)
     padded[places] = array

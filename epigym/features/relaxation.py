@@ -101,7 +101,7 @@ class Relaxation:
         """Relax e-states, int32[k]."""
         return Relaxed(*self._core.evaluate(as_ids(ids)))
 
-    def added(self, state: int) -> NDArray[np.int32]:
+    def find_added_facts(self, state: int) -> NDArray[np.int32]:
         """int32[a]: the facts that the relaxed plan of an e-state adds, as indices into `facts`, ascending.
 
         None where the relaxation does not reach the goal. They are computed anew by each call.

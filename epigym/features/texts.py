@@ -49,7 +49,7 @@ def texts(space: StateSpace, types: FeatureTypes, level: int, worlds: bool, ids:
     writer = _Writer(space.task, types)
     for state in as_ids(ids).tolist():
         writer.add(space.model(state).state, level, worlds)
-    return mentioned(writer.found.values(), types.definitions) | writer.found
+    return find_mentioned(writer.found.values(), types.definitions) | writer.found
 
 
 def names(space: StateSpace, types: FeatureTypes, level: int, worlds: bool, state: int) -> dict[int, list[str]]:
@@ -85,7 +85,7 @@ def list_names(task: Task, tables: FeatureTables) -> dict[str, list[str]]:
     return found
 
 
-def mentioned(lines: Iterable[Description], known: Mapping[int, Description]) -> dict[int, Description]:
+def find_mentioned(lines: Iterable[Description], known: Mapping[int, Description]) -> dict[int, Description]:
     """Of some descriptions by colour those that `lines` mention, and those that these mention in turn."""
     found: dict[int, Description] = {}
     left = [colour for line in lines for colour in line.mentions]
@@ -194,11 +194,11 @@ class _Writer:
             if state.is_present:
                 colours[number], words[number] = join(node.types[0], state.number), f" ({state.words})"
         for done in range(1, level + 1):
-            colours = self._refined(done, colours, words)
+            colours = self._refine(done, colours, words)
         if worlds:
             self._add_worlds(estate, evaluation)
 
-    def _refined(self, done: int, colours: dict[int, int], words: dict[int, str]) -> dict[int, int]:
+    def _refine(self, done: int, colours: dict[int, int], words: dict[int, str]) -> dict[int, int]:
         """The colours after one more round."""
         beside: dict[int, set[tuple[int, int]]] = {number: set() for number in colours}
         for number, colour in colours.items():

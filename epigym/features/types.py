@@ -65,20 +65,20 @@ def short(colour: int) -> str:
 
 def join_texts(*parts: object, by: str = "") -> Description:
     """Join texts to one that mentions all colours that they mention."""
-    return Description(by.join(map(str, parts)), _mentioned_in(parts))
+    return Description(by.join(map(str, parts)), _find_mentions(parts))
 
 
 def list_texts(items: Iterable[object]) -> Description:
     """The different ones of some texts, sorted, in braces."""
     parts = list(items)
-    return Description("{" + ", ".join(sorted({*map(str, parts)})) + "}", _mentioned_in(parts))
+    return Description("{" + ", ".join(sorted({*map(str, parts)})) + "}", _find_mentions(parts))
 
 
 def _text(kind: str, *parts: object) -> Description:
-    return Description(f"{kind}({'; '.join(map(str, parts))})", _mentioned_in(parts))
+    return Description(f"{kind}({'; '.join(map(str, parts))})", _find_mentions(parts))
 
 
-def _mentioned_in(parts: Iterable[object]) -> frozenset[int]:
+def _find_mentions(parts: Iterable[object]) -> frozenset[int]:
     mentions = [part.mentions for part in parts if type(part) is Description and part.mentions]
     return mentions[0].union(*mentions[1:]) if mentions else _NOTHING
 
@@ -180,7 +180,7 @@ class FeatureTypes:
     def __init__(self, task: Task) -> None:
         self._task = task
         self.definitions: dict[int, Description] = {}
-        self._structure = task.structure or _unstructured(task)
+        self._structure = task.structure or _make_structure(task)
         self._roles = _actions_roles(task.actions)
         self._wanted = _Roles()
         for subgoal in task.goal:
@@ -188,14 +188,14 @@ class FeatureTypes:
         self._kinds = _Kinds(task, self._structure, self._roles)
         self._known_beliefs: dict[Hashable, tuple[int, int]] = {}
         self.schema = frozenset(map(self._colour, self._kinds.types()))
-        self.tables = self._made()
+        self.tables = self._make_tables()
 
     def _colour(self, description: Description) -> int:
         number = word(description.text)
         self.definitions[number] = description
         return number
 
-    def _made(self) -> FeatureTables:
+    def _make_tables(self) -> FeatureTables:
         task, structure = self._task, self._structure
         objects = {name: number for number, name in enumerate(structure.types)}
         fluents = [self._fluent(name, lifted) for name, lifted in zip(task.fluents, structure.fluents, strict=True)]
@@ -206,7 +206,7 @@ class FeatureTypes:
         shapes = [self._subformula(node, node in parts) for node in goal]
         number = {node: index for index, node in enumerate(goal)}
         facts = [
-            (self._colour(self._kinds.fact(fact)), _placed(fact.arguments, objects)) for fact in structure.facts
+            (self._colour(self._kinds.fact(fact)), _number_places(fact.arguments, objects)) for fact in structure.facts
         ] or [(self._colour(text), places) for text, places in self._together(objects)]
         lifted_of = dict(zip(task.fluents, structure.fluents, strict=True))
         return FeatureTables(
@@ -225,9 +225,9 @@ class FeatureTypes:
                 [[(agent, name) in self._wanted.pair for name in task.fluents] for agent in task.agents],
                 dtype=np.bool_,
             ).reshape(len(task.agents), -1),
-            fluent_edges=_ragged(_placed(lifted.arguments, objects) for lifted in structure.fluents),
-            goal_edges=_ragged(self._who_and_what(node, lifted_of, objects) for node in goal),
-            fact_edges=_ragged(places for _, places in facts),
+            fluent_edges=_make_ragged(_number_places(lifted.arguments, objects) for lifted in structure.fluents),
+            goal_edges=_make_ragged(self._who_and_what(node, lifted_of, objects) for node in goal),
+            fact_edges=_make_ragged(places for _, places in facts),
             goal_children=_lists([number[child] for child in node.children] for node in goal),
         )
 
@@ -278,7 +278,9 @@ class FeatureTypes:
     ) -> list[tuple[int, int]]:
         """The objects that a subformula of the goal names itself, each with how."""
         if node.op is Op.FLUENT:
-            return [(number, _LEAF + label) for number, label in _placed(lifted_of[node.name].arguments, objects)]
+            return [
+                (number, _LEAF + label) for number, label in _number_places(lifted_of[node.name].arguments, objects)
+            ]
         return [(objects[agent], WHO) for agent in node.agents]
 
     def _together(self, objects: dict[str, int]) -> Iterator[tuple[Description, list[tuple[int, int]]]]:
@@ -312,14 +314,14 @@ class FeatureTypes:
             (effect.fluent, effect.value, effect.condition) for event in action.events for effect in event.effects
         }
         needs = {event.precondition for event in action.events} | {action.applicability}
-        needed = frozenset[tuple[str, str, str, str]]().union(*map(self._used, needs))
+        needed = frozenset[tuple[str, str, str, str]]().union(*map(self._find_uses, needs))
         for fluent, value, condition in changes:
             one = self._kinds.lifted[fluent]
-            for symbol, path, other_place, second in needed | self._used(condition):
+            for symbol, path, other_place, second in needed | self._find_uses(condition):
                 for place, first in enumerate(one.arguments):
                     yield (self._kinds.symbol[fluent], symbol, path, str(value), str(place), other_place), first, second
 
-    def _used(self, formula: Formula) -> frozenset[tuple[str, str, str, str]]:
+    def _find_uses(self, formula: Formula) -> frozenset[tuple[str, str, str, str]]:
         """The objects that a formula speaks of, each after its predicate, path and place."""
         return frozenset(
             (self._kinds.symbol[use.fluent], use.path, str(place), argument)
@@ -390,7 +392,7 @@ class _Kinds:
         for lifted, action in zip(structure.actions, task.actions, strict=True):
             deeds[_symbol(lifted), len(lifted.arguments)].update(self._deeds(action))
         return {
-            symbol: _text("action", count, list_texts(self._deed(*one) for one in found))
+            symbol: _text("action", count, list_texts(self._describe_deed(*one) for one in found))
             for (symbol, count), found in deeds.items()
         }
 
@@ -402,7 +404,7 @@ class _Kinds:
             yield from (("tells", use.path, self.symbol[use.fluent]) for use in uses(event.precondition))
             yield from (("makes", effect.value, self.symbol[effect.fluent]) for effect in event.effects)
 
-    def _deed(self, verb: str, how: object, what: str) -> Description:
+    def _describe_deed(self, verb: str, how: object, what: str) -> Description:
         mentioned = what if verb == "events" else self.rough[what] if verb == "needs" else self.mention[what]
         return join_texts(verb, how, mentioned, by=" ")
 
@@ -412,7 +414,7 @@ def _symbol(lifted: Lifted) -> str:
     return f"{lifted.symbol}/{len(lifted.arguments)}"
 
 
-def _unstructured(task: Task) -> Structure:
+def _make_structure(task: Task) -> Structure:
     """Of a task that has none: every fluent and action for itself, agents are the only objects."""
     return Structure(
         tuple(Lifted("") for _ in task.fluents),
@@ -421,7 +423,7 @@ def _unstructured(task: Task) -> Structure:
     )
 
 
-def _placed(arguments: Sequence[str], objects: dict[str, int]) -> list[tuple[int, int]]:
+def _number_places(arguments: Sequence[str], objects: dict[str, int]) -> list[tuple[int, int]]:
     """Objects with their places, counted from 1."""
     return [(objects[argument], place) for place, argument in enumerate(arguments, start=1)]
 
@@ -430,7 +432,7 @@ def _colours(values: Iterable[int]) -> NDArray[np.uint64]:
     return np.array(list(values), dtype=np.uint64)
 
 
-def _ragged(lists: Iterable[Sequence[tuple[int, int]]]) -> Edges:
+def _make_ragged(lists: Iterable[Sequence[tuple[int, int]]]) -> Edges:
     rows = list(lists)
     pairs = np.array([pair for row in rows for pair in row], dtype=np.int64).reshape(-1, 2)
     ptr = np.cumsum([0, *map(len, rows)], dtype=np.int64)

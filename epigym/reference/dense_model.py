@@ -34,7 +34,7 @@ class Relation(NamedTuple):
     @classmethod
     def of(cls, successors: Sequence[frozenset[int]]) -> Relation:
         """The relation that leads from each world to its successors."""
-        distinct, row_of = numbered(successors)
+        distinct, row_of = number_distinct(successors)
         sizes = [len(row) for row in distinct]
         member = np.fromiter(chain.from_iterable(distinct), np.int64, sum(sizes))
         return cls(row_of, len(distinct), np.repeat(np.arange(len(distinct)), sizes), member)
@@ -58,7 +58,7 @@ class Relation(NamedTuple):
         hits[self.row[targets[self.member]]] = True
         return np.asarray(hits[self.row_of])
 
-    def restricted(self, kept: Truth) -> Relation:
+    def restrict(self, kept: Truth) -> Relation:
         """The relation on the worlds that are `kept`, bool[n], which no step leaves; rows that no world has go."""
         used = np.zeros(self.rows, np.bool_)
         used[self.row_of[kept]] = True
@@ -109,7 +109,7 @@ class PointedModel(NamedTuple):
         if isinstance(estate, PointedModel):
             return estate
         relations = tuple(Relation.of(successors) for successors in estate.successors)
-        return cls(*numbered(estate.valuations), relations, np.array(estate.designated))
+        return cls(*number_distinct(estate.valuations), relations, np.array(estate.designated))
 
     def estate(self) -> EState:
         """The same e-state as sets."""
@@ -123,10 +123,10 @@ class PointedModel(NamedTuple):
             designated=tuple(self.designated.tolist()),
         )
 
-    def contracted(self) -> PointedModel:
+    def contract(self) -> PointedModel:
         """The quotient of the part that designated worlds reach by its coarsest bisimulation."""
         model = self.reachable()
-        colour = model.refined(map(tuple, map(sorted, model.valuations)))
+        colour = model.refine(map(tuple, map(sorted, model.valuations)))
         _, first = np.unique(colour, return_index=True)
         quotients = [relation.to_colours(colour) for relation in model.relations]
         return PointedModel(
@@ -136,15 +136,15 @@ class PointedModel(NamedTuple):
             np.array(sorted(set(colour[model.designated].tolist())), dtype=np.int64),
         )
 
-    def refined(self, keys: Iterable[Any]) -> Numbers:
+    def refine(self, keys: Iterable[Any]) -> Numbers:
         """int64[n]: ranks of worlds that are equal iff the worlds are bisimilar.
 
         Worlds are ranked by their valuation, that is its key among `keys`, one for each of `valuations`; then by the
         sorted ranks of their successors, agent after agent, until nothing changes.
         """
-        _, colour = ranked([_ranks(list(keys))[self.label]])
+        _, colour = rank_tuples([_ranks(list(keys))[self.label]])
         while colour.max() + 1 < len(colour):
-            _, finer = ranked([colour, *(relation.to_colours(colour).row_of for relation in self.relations)])
+            _, finer = rank_tuples([colour, *(relation.to_colours(colour).row_of for relation in self.relations)])
             if finer.max() == colour.max():
                 break
             colour = finer
@@ -160,18 +160,18 @@ class PointedModel(NamedTuple):
         return PointedModel(
             self.valuations,
             self.label[kept],
-            tuple(relation.restricted(kept) for relation in self.relations),
+            tuple(relation.restrict(kept) for relation in self.relations),
             (np.cumsum(kept) - 1)[self.designated],
         )
 
 
-def numbered(things: Sequence[Thing]) -> tuple[list[Thing], Numbers]:
+def number_distinct(things: Sequence[Thing]) -> tuple[list[Thing], Numbers]:
     """Things in the order in which they first appear, and the place of each in it, int64[n]."""
     place = {thing: number for number, thing in enumerate(dict.fromkeys(things))}
     return list(place), np.fromiter(map(place.__getitem__, things), np.int64, len(things))
 
 
-def ranked(columns: Sequence[NDArray[Any]]) -> tuple[Numbers, Numbers]:
+def rank_tuples(columns: Sequence[NDArray[Any]]) -> tuple[Numbers, Numbers]:
     """The tuples that columns of numbers from 0 make up, ranked in lexicographic order.
 
     Args:

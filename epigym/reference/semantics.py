@@ -18,7 +18,7 @@ import numpy as np
 
 from epigym.errors import InconsistentBeliefsError, TaskError
 from epigym.names import unknown
-from epigym.reference.dense_model import Numbers, PointedModel, Relation, Truth, ranked
+from epigym.reference.dense_model import Numbers, PointedModel, Relation, Truth, rank_tuples
 from epigym.task.formula import Formula, Op
 from epigym.task.task import Action, EState, Event, Task
 
@@ -155,7 +155,7 @@ def update(task: Task, estate: EState, action: Action) -> EState:
     Raises:
         TaskError: when the action is not applicable, or the designated worlds disagree about observability.
     """
-    return _updated(task, estate, action).reachable().estate()
+    return _apply_update(task, estate, action).reachable().estate()
 
 
 def apply(task: Task, estate: EState, action: Action) -> EState:
@@ -164,7 +164,7 @@ def apply(task: Task, estate: EState, action: Action) -> EState:
     Raises:
         TaskError: when the action is not applicable, or the designated worlds disagree about observability.
     """
-    return _updated(task, estate, action).contracted().estate()
+    return _apply_update(task, estate, action).contract().estate()
 
 
 class Outcome(NamedTuple):
@@ -187,13 +187,13 @@ class Outcome(NamedTuple):
     @property
     def estate(self) -> PointedModel:
         """The contracted product update."""
-        return self.product.contracted()
+        return self.product.contract()
 
     def follow(self, world: int, fluents: Sequence[str]) -> int:
         """The successor of one of `worlds`: a world of the canonical form of the e-state."""
         after = self.product.reachable()
         pair = after.designated[self.worlds.index(world)]  # both ascend
-        return int(after.refined(_truth(after, fluents))[pair])
+        return int(after.refine(_truth(after, fluents))[pair])
 
 
 def outcomes(task: Task, estate: AnyState, action: Action) -> list[Outcome]:
@@ -223,7 +223,7 @@ def outcomes(task: Task, estate: AnyState, action: Action) -> list[Outcome]:
 
 def contract(estate: EState) -> EState:
     """The quotient of the reachable part of `estate` by its coarsest bisimulation."""
-    return PointedModel.of(estate).contracted().estate()
+    return PointedModel.of(estate).contract().estate()
 
 
 def canonical(estate: AnyState, fluents: Sequence[str]) -> CanonicalForm:
@@ -233,9 +233,9 @@ def canonical(estate: AnyState, fluents: Sequence[str]) -> CanonicalForm:
     e-state, its worlds numbered by rank: the valuation first (false before true, in declared order), refined by
     the sorted ranks of the successors.
     """
-    small = PointedModel.of(estate).contracted()
+    small = PointedModel.of(estate).contract()
     truth = _truth(small, fluents)
-    rank = small.refined(truth)
+    rank = small.refine(truth)
     order = np.argsort(rank)
     edges = []
     for relation in small.relations:
@@ -296,7 +296,7 @@ def validate(task: Task, plan: Sequence[str], consistent_beliefs: bool = False) 
         if name not in actions:
             return verdict(f"step {step}: {unknown('action', name, actions)}", step)
         try:
-            estate = _updated(task, estate, actions[name]).contracted()
+            estate = _apply_update(task, estate, actions[name]).contract()
             if consistent_beliefs:
                 require_consistent_beliefs(task, estate, f"after action {name!r}")
         except TaskError as error:
@@ -336,7 +336,7 @@ def _type_at(evaluation: Evaluation, conditions: Sequence[tuple[Formula, str]], 
     return next(kind for condition, kind in conditions if evaluation.where(condition)[world])
 
 
-def _updated(task: Task, estate: AnyState, action: Action) -> PointedModel:
+def _apply_update(task: Task, estate: AnyState, action: Action) -> PointedModel:
     """As `update`, with the worlds that are not reached."""
     evaluation = Evaluation(task.agents, estate)
     obstacles = _obstacles(evaluation, action)
@@ -397,7 +397,7 @@ def _valuations(
         what, worlds = action.events[happening], world[here]
         # The new valuation depends on the old one and on the conditions of effects.
         conditions = [evaluation.where(effect.condition)[worlds] for effect in what.effects]
-        first, alike = ranked([evaluation.model.label[worlds], *conditions])
+        first, alike = rank_tuples([evaluation.model.label[worlds], *conditions])
         after = [_valuation(evaluation, one, what) for one in worlds[first].tolist()]
         label[here] = np.array([number.setdefault(valuation, len(number)) for valuation in after])[alike]
     return list(number), label

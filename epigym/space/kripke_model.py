@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _PRINTED: Final = 40  # worlds, and names or worlds in one list
 
 
-def _listed(things: Sequence[object]) -> str:
+def _list_first(things: Sequence[object]) -> str:
     """Things in braces, as many as are printed."""
     return "{" + ", ".join([*map(str, things[:_PRINTED]), *(["…"] if len(things) > _PRINTED else [])]) + "}"
 
@@ -141,8 +141,8 @@ class KripkeModel:
 
     def _line(self, world: int) -> str:
         mark = "*" if world in self.designated else " "
-        rows = [f"{agent} → {_listed(self.successors(agent, world))}" for agent in self.agents]
-        return f"{mark} {world}: {_listed(self.true_fluents(world))}; {', '.join(rows)}"
+        rows = [f"{agent} → {_list_first(self.successors(agent, world))}" for agent in self.agents]
+        return f"{mark} {world}: {_list_first(self.true_fluents(world))}; {', '.join(rows)}"
 
     def _repr_svg_(self) -> str:
         """The picture that notebooks show."""

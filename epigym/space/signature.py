@@ -48,9 +48,9 @@ class _Graph:
 
     def task(self, task: Task) -> None:
         for name in task.fluents:
-            self._named("fluent", name)
+            self._find_node("fluent", name)
         for name in task.agents:
-            self._named("agent", name)
+            self._find_node("agent", name)
         self._node("goal", ((part, "part") for part in dict.fromkeys(map(self._formula, task.goal))))
         for action in task.actions:
             self._action(action, task.agents)
@@ -64,9 +64,9 @@ class _Graph:
         classes = 0
         for _ in range(_MAX_ROUNDS):
             around = np.zeros_like(colours)
-            np.add.at(around, source, _mixed(colours[target] ^ label))
-            np.add.at(around, target, _mixed(colours[source] + label))
-            colours = _mixed(_mixed(colours) + around)
+            np.add.at(around, source, _mix(colours[target] ^ label))
+            np.add.at(around, target, _mix(colours[source] + label))
+            colours = _mix(_mix(colours) + around)
             found = len(np.unique(colours))
             if found == classes:
                 break
@@ -79,7 +79,7 @@ class _Graph:
         self._edges += [(number, other, word(label)) for other, label in edges]
         return number
 
-    def _named(self, kind: str, name: str) -> int:
+    def _find_node(self, kind: str, name: str) -> int:
         if (kind, name) not in self._nodes:
             self._nodes[kind, name] = self._node(kind)
         return self._nodes[kind, name]
@@ -90,13 +90,13 @@ class _Graph:
             if part in self._nodes:
                 continue
             if part.op is Op.FLUENT:
-                self._nodes[part] = self._named("fluent", part.name)
+                self._nodes[part] = self._find_node("fluent", part.name)
                 continue
             operands = frozenset(self._nodes[child] for child in part.children)
             key = (part.op, part.agents, operands)
             if key not in self._nodes:
                 edges = [(operand, "operand") for operand in operands]
-                edges += [(self._named("agent", agent), "who") for agent in part.agents]
+                edges += [(self._find_node("agent", agent), "who") for agent in part.agents]
                 self._nodes[key] = self._node(part.op.name, edges)
             self._nodes[part] = self._nodes[key]
         return self._nodes[formula]
@@ -110,7 +110,7 @@ class _Graph:
         number = self._node("action", edges)
         types = {kind: self._relation(events, rows) for kind, rows in action.relations.items()}
         for agent, conditions in zip(agents, action.observability, strict=True):
-            observer = self._node("observer", [(number, "of"), (self._named("agent", agent), "who")])
+            observer = self._node("observer", [(number, "of"), (self._find_node("agent", agent), "who")])
             deciding = dict(reversed(conditions))  # of those that are repeated the first decides
             for place, condition in enumerate(dict.fromkeys(condition for condition, _ in conditions)):
                 kind = deciding[condition]
@@ -123,7 +123,7 @@ class _Graph:
         for effect in event.effects:
             edges = [
                 (number, "of"),
-                (self._named("fluent", effect.fluent), "what"),
+                (self._find_node("fluent", effect.fluent), "what"),
                 (self._formula(effect.condition), "if"),
             ]
             self._node("adds" if effect.value else "deletes", edges)
@@ -144,15 +144,15 @@ class _Graph:
         worlds = [
             self._node(
                 "actual" if world in state.designated else "world",
-                ((self._named("fluent", name), "true") for name in valuation),
+                ((self._find_node("fluent", name), "true") for name in valuation),
             )
             for world, valuation in enumerate(state.valuations)
         ]
         for agent, rows in zip(agents, state.successors, strict=True):
-            self._relation(worlds, rows, self._named("agent", agent))
+            self._relation(worlds, rows, self._find_node("agent", agent))
 
 
-def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The finalizer of splitmix64 (Steele, Lea and Flood 2014): a bijection that spreads every bit."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

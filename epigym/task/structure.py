@@ -72,7 +72,7 @@ def actors(actions: Iterable[Lifted], places: Mapping[str, int], agents: Collect
 
 def from_parentheses(fluents: Sequence[str], actions: Sequence[str], agents: Sequence[str]) -> Structure | None:
     """The structure that names such as `at(a,1)` tell; None when no name has arguments."""
-    lifted = [[_called(name) for name in names] for names in (fluents, actions)]
+    lifted = [[_parse_name(name) for name in names] for names in (fluents, actions)]
     objects = [argument for one in (*lifted[0], *lifted[1]) for argument in one.arguments]
     return (
         Structure(tuple(lifted[0]), tuple(lifted[1]), _types(agents, dict.fromkeys(objects, "object")))
@@ -117,6 +117,6 @@ def _types(agents: Sequence[str], objects: Mapping[str, str]) -> dict[str, tuple
     }
 
 
-def _called(name: str) -> Lifted:
+def _parse_name(name: str) -> Lifted:
     symbol, _, arguments = name.partition("(")
     return Lifted(symbol, tuple(arguments.removesuffix(")").split(",")) if arguments else ())

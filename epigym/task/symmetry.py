@@ -54,26 +54,26 @@ def symmetries(task: Task) -> list[Symmetry]:
     endings = dict.fromkeys([*(agent for agent in task.agents if agent in words), *numbers])
 
     @cache
-    def verified(*images: tuple[str, str]) -> Symmetry | None:
+    def verify(*images: tuple[str, str]) -> Symmetry | None:
         return content.symmetry(dict(images))
 
     found = [
-        *_exchangeable(words, lambda one, other: verified(*sorted([(one, other), (other, one)]))),
-        *_exchangeable(endings, lambda one, other: verified(*_endings_exchanged(words, one, other))),
+        *_exchangeable(words, lambda one, other: verify(*sorted([(one, other), (other, one)]))),
+        *_exchangeable(endings, lambda one, other: verify(*_endings_exchanged(words, one, other))),
     ]
     return [symmetry for symmetry in dict.fromkeys(found) if symmetry.actions]
 
 
-def _exchangeable(things: Iterable[str], verified: Callable[[str, str], Symmetry | None]) -> Iterator[Symmetry]:
+def _exchangeable(things: Iterable[str], verify: Callable[[str, str], Symmetry | None]) -> Iterator[Symmetry]:
     """The exchanges of two things that are symmetries.
 
-    Being exchangeable is an equivalence: a thing is held against one of every class only, and what exchanges two of
-    the others follows.
+    Being exchangeable is an equivalence: a thing is compared with one member of every class only; the exchanges with
+    the other members follow.
     """
     classes: dict[str, list[Symmetry]] = {}  # by the first thing: its exchanges with the others
     for thing in things:
         for first, exchanges in classes.items():
-            if symmetry := verified(first, thing):
+            if symmetry := verify(first, thing):
                 exchanges.append(symmetry)
                 break
         else:
@@ -81,10 +81,10 @@ def _exchangeable(things: Iterable[str], verified: Callable[[str, str], Symmetry
     for exchanges in classes.values():
         yield from exchanges
         for one, other in combinations(exchanges, 2):
-            yield Symmetry(*map(_moved, other, one))
+            yield Symmetry(*map(_move, other, one))
 
 
-def _moved(swaps: Swaps, by: Swaps) -> Swaps:
+def _move(swaps: Swaps, by: Swaps) -> Swaps:
     """The same swaps between the images under other swaps."""
     image = {one: other for pair in by for one, other in (pair, pair[::-1])}
     return _swaps((image.get(one, one), image.get(other, other)) for one, other in swaps)
@@ -122,7 +122,7 @@ class _Content:
 
     def symmetry(self, words: Images) -> Symmetry | None:
         """The exchange of words with their images, or None when it is no symmetry or moves nothing."""
-        agents, fluents = self._agents.exchanged(words), self._fluents.exchanged(words)
+        agents, fluents = self._agents.exchange(words), self._fluents.exchange(words)
         if agents is None or fluents is None or not (agents or fluents):
             return None
         if self._goal_after(self._numbering(agents, fluents)) != self._goal:
@@ -190,7 +190,7 @@ class _Names:
             for word in dict.fromkeys(_WORD.findall(name)):
                 self._having[word].append(name)
 
-    def exchanged(self, words: Images) -> Images | None:
+    def exchange(self, words: Images) -> Images | None:
         """The names that change and their images when words do, or None when an image is no name."""
         images: dict[str, str] = {}
         for moved in words:

@@ -50,7 +50,9 @@ class EState:
         count = len(self.valuations)
         for world in chain(self.designated, *rows):
             if not isinstance(world, _WHOLE):
-                raise TaskError(f"world {_shown(world)} is not a whole number: expected one from 0 to {count - 1}")
+                raise TaskError(
+                    f"world {_format_value(world)} is not a whole number: expected one from 0 to {count - 1}"
+                )
             if not 0 <= world < count:
                 raise TaskError(f"world {world} does not exist: the e-state has {count} worlds")
         if not self.designated or list(self.designated) != sorted(set(self.designated)):
@@ -256,7 +258,9 @@ class Task:
             for pair in conditions:
                 if not _is_condition(pair):
                     expected = "a pair of a formula and a type"
-                    raise TaskError(f"{where}: how agent {agent!r} observes it is {_shown(pair)}, expected {expected}")
+                    raise TaskError(
+                        f"{where}: how agent {agent!r} observes it is {_format_value(pair)}, expected {expected}"
+                    )
             if not conditions or conditions[-1][0] is not TRUE:
                 raise TaskError(f"{where}: the last observability condition of agent {agent!r} must be true")
             for _, kind in conditions:
@@ -269,13 +273,13 @@ def _require_all(values: Any, kind: type | tuple[type, ...], place: str, expecte
     _require(values, _SEVERAL, place, expected)
     for value in values:
         if not isinstance(value, kind) or (kind is not str and isinstance(value, str)):
-            raise TaskError(f"{place}: found {_shown(value)}, expected {expected}")
+            raise TaskError(f"{place}: found {_format_value(value)}, expected {expected}")
 
 
 def _require(value: Any, kind: type | tuple[type, ...], place: str, expected: str) -> None:
     """See that a value is of a kind; a text is no collection."""
     if not isinstance(value, kind) or (kind is not str and isinstance(value, str)):
-        raise TaskError(f"{place}: found {_shown(value)}, expected {expected}")
+        raise TaskError(f"{place}: found {_format_value(value)}, expected {expected}")
 
 
 def _is_condition(value: Any) -> bool:
@@ -284,5 +288,5 @@ def _is_condition(value: Any) -> bool:
     return is_pair and isinstance(value[0], Formula) and isinstance(value[1], str)
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return " ".join(shortened(value).split())

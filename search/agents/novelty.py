@@ -104,7 +104,7 @@ class Progress:
 
     def _classify(self, state: int, before: _Standing | None, goal_count: int) -> tuple[int, int]:
         if before is None or goal_count < before.goal_count:
-            added = self._relaxation.added(state).tolist()
+            added = self._relaxation.find_added_facts(state).tolist()
             facts = self._space.query(self._relaxation.facts[fact] for fact in added)
             standing = _Standing(goal_count, facts, np.zeros(len(added), dtype=np.bool_))
         else:

@@ -76,7 +76,7 @@ def execute(
     """
     if consistent_beliefs:
         reference.require_consistent_beliefs(task, task.initial, "in the initial e-state")
-    start = PointedModel.of(task.initial).contracted()
+    start = PointedModel.of(task.initial).contract()
     forms = {0: reference.canonical(start, task.fluents)}
     paths: dict[int, tuple[str, ...]] = {0: ()}
     actions = {action.name: action for action in task.actions}

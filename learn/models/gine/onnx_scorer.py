@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from epigym.config.packages import extras
 from epigym.encoding.encoder import make_encoder, make_encoding
-from epigym.encoding.pyg import node_types, scaled
+from epigym.encoding.pyg import node_types, scale
 from epigym.errors import CheckpointError, DamagedError, MissingCheckpointError
 from epigym.io.checksummed import read_checksummed_bytes
 from epigym.space import ragged
@@ -49,7 +49,7 @@ class OnnxScorer(CorrectingScorer):
     def _correct(self, ids: NDArray[np.integer]) -> NDArray[np.floating]:
         batch = self._encoder.graphs(ids)
         sizes = ragged.lengths(batch.node_ptr)
-        nodes, labels = scaled(batch)
+        nodes, labels = scale(batch)
         fields = (
             nodes,
             batch.edge_index,

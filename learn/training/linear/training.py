@@ -20,7 +20,7 @@ import numpy as np
 from rich.progress import track
 
 from epigym.errors import UsageError
-from epigym.features.texts import mentioned, texts
+from epigym.features.texts import find_mentioned, texts
 from epigym.features.types import Description, FeatureTypes
 from learn.data.pairs import Pairs
 from learn.models.base import Base
@@ -223,7 +223,7 @@ def _define_features(model: LinearModel, problems: Sequence[Pairs], types: Seque
         first = np.unique(rows.colour[wanted], return_index=True)[1]
         known = texts(pairs.space, own, seen.iterations, seen.worlds, pairs.ids[np.unique(row_of[first])])
         lines = {colour: known[colour] for colour in rows.colour[wanted].tolist()}
-        found |= lines | mentioned(lines.values(), known)
+        found |= lines | find_mentioned(lines.values(), known)
         missing -= lines.keys()
     return {colour: str(description) for colour, description in found.items()}
 

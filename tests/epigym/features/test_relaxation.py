@@ -56,7 +56,7 @@ def assert_agreement(task: Task, steps: int, seed: int) -> None:
         assert relaxed.unreached[0] == guidance.unreached
         assert relaxed.actions[0] == len({supporter.operator.action for supporter in guidance.reaching.values()})
         assert relaxed.preferred.tolist() == sorted(slow.list_preferred(estate))
-        assert {fast.facts[fact] for fact in fast.added(state).tolist()} == set(slow.added(estate))
+        assert {fast.facts[fact] for fact in fast.find_added_facts(state).tolist()} == set(slow.added(estate))
         try:
             targets = space.expand([state]).target.tolist()
         except TaskError:  # designated worlds disagree
@@ -185,7 +185,7 @@ def test_of_effects_on_one_fluent_the_first_is_taken() -> None:
     )
     task = Task("t", ("p", "q", "r"), ("a",), actions, EState((frozenset(),), ((frozenset({0}),),), (0,)), (P,))
     relaxation = Relaxation(StateSpace(task))
-    assert {relaxation.facts[fact] for fact in relaxation.added(0).tolist()} == {P, Q}
+    assert {relaxation.facts[fact] for fact in relaxation.find_added_facts(0).tolist()} == {P, Q}
     assert_agreement(task, 3, 0)
 
 
@@ -233,7 +233,9 @@ def test_neither_batches_nor_the_order_of_e_states_matter(problem: str) -> None:
         relaxation, ids = Relaxation(space), range(len(space))
         for state in (state for step in steps for state in ids[::step]):
             relaxation([state])
-        return repr([array.tolist() for array in relaxation(ids)]), [relaxation.added(state).tolist() for state in ids]
+        return repr([array.tolist() for array in relaxation(ids)]), [
+            relaxation.find_added_facts(state).tolist() for state in ids
+        ]
 
     assert relaxed() == relaxed(1) == relaxed(-1)
 
@@ -262,10 +264,10 @@ def test_every_e_state_is_relaxed_once_in_a_space() -> None:
     assert repr(other(targets)) == repr(found)
     assert one.evaluated == count
     # Relaxed facts are computed by each call, which leaves the rest to be remembered.
-    added = one.added(0).tolist()
+    added = one.find_added_facts(0).tolist()
     assert one([0]).h_add[0] > 0 < len(added)
     assert one.evaluated == count + 1
-    assert other.added(0).tolist() == added
+    assert other.find_added_facts(0).tolist() == added
     assert other.evaluated == count + 2
 
 

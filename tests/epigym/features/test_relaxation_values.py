@@ -78,7 +78,7 @@ def plan_of(problem: Task) -> tuple[float, float, set[str], set[str]]:
     relaxation = Relaxation(StateSpace(problem))
     relaxed = relaxation([0])
     preferred = {problem.actions[index].name for index in relaxed.preferred.tolist()}
-    added = {str(relaxation.facts[fact]) for fact in relaxation.added(0).tolist()}
+    added = {str(relaxation.facts[fact]) for fact in relaxation.find_added_facts(0).tolist()}
     return float(relaxed.h_add[0]), float(relaxed.h_ff[0]), preferred, added
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from epigym.errors import TaskError
 from epigym.reference import semantics as reference
-from epigym.reference.dense_model import PointedModel, ranked
+from epigym.reference.dense_model import PointedModel, rank_tuples
 from epigym.task.formula import Formula
 from epigym.task.task import EState, Task
 from tests.helpers import strategies
@@ -116,7 +116,7 @@ def test_contraction_and_canonical_form_are_as_defined_in_many_worlds(worlds: in
 @given(strategies.estates(max_worlds=7))
 def test_worlds_have_equal_ranks_iff_they_are_bisimilar(estate: EState) -> None:
     model = PointedModel.of(estate)
-    rank = model.refined(map(tuple, map(sorted, model.valuations)))
+    rank = model.refine(map(tuple, map(sorted, model.valuations)))
     pairs = {(v, w) for v in range(len(rank)) for w in range(len(rank)) if rank[v] == rank[w]}
     assert pairs == definitions.bisimilar(estate)
 
@@ -148,7 +148,7 @@ def test_arrays_and_sets_are_the_same_e_state(estate: EState) -> None:
 
 
 def test_worlds_with_equal_successors_share_them() -> None:
-    estate = PointedModel.of(large(1, 513)).contracted().estate()
+    estate = PointedModel.of(large(1, 513)).contract().estate()
     for rows in estate.successors:
         assert len({id(row) for row in rows}) == len(set(rows))
 
@@ -161,6 +161,6 @@ def test_tuples_are_ranked_in_lexicographic_order(most: int, seed: int, columns:
     table = [rng.choice(one, 50) for one in choice]
     tuples = list(zip(*(column.tolist() for column in table), strict=True))
     distinct = sorted(set(tuples))
-    first, rank = ranked(table)
+    first, rank = rank_tuples(table)
     assert [distinct[place] for place in rank] == tuples
     assert first.tolist() == [tuples.index(one) for one in distinct]

@@ -65,7 +65,7 @@ def draw_lines(model: KripkeModel, worlds: Sequence[int]) -> Drawing:
     for connect in (_near, _tree):
         if len(lines) > LINES_PER_WORLD * len(worlds):
             lines = _merge(_thin(model, worlds, agent, pairs, connect) for agent, pairs in enumerate(relations))
-    return Drawing(lines, thinned=len(lines) < len(everything))
+    return Drawing(lines, thinned=lines != everything)
 
 
 def _merge(relations: Iterable[set[Pair]]) -> tuple[Line, ...]:

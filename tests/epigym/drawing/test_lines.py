@@ -75,6 +75,16 @@ def test_few_lines_are_all_drawn(estate: EState) -> None:
     assert all(line.tail != line.head for line in drawing.lines)
 
 
+def test_pictures_are_thinned_too_when_agents_no_longer_share_lines() -> None:
+    everything, one, four = frozenset(range(5)), frozenset({0}), frozenset(range(1, 5))
+    model = KripkeModel(
+        ("p",), ("a", "b"), EState((frozenset(),) * 5, ((everything,) * 5, (one, four, four, everything, four)), (0,))
+    )
+    drawing = draw_lines(model, list(model.worlds))
+    assert expand_lines(drawing.lines) < arrows(model)
+    assert drawing.thinned
+
+
 def test_small_pictures_are_complete() -> None:
     for facts in (1, 2):
         model = cube(facts, agents=3)

@@ -192,4 +192,5 @@ def test_the_reference_has_the_parameters_of_these_domains_under_their_names() -
         (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("domains.md", "reference/domains.md")
     )
     assert re.findall(r"^::: domains\.(\w+)(?:\.problem)?\.problem$", told, flags=re.MULTILINE) == SCENES
-    assert re.findall(r"^## .+$", told, flags=re.MULTILINE) == re.findall(r"^## .+$", shown, flags=re.MULTILINE)
+    titles = re.findall(r"^## .+$", told, flags=re.MULTILINE)
+    assert titles == ["## Attributes of a domain", *re.findall(r"^## .+$", shown, flags=re.MULTILINE)]

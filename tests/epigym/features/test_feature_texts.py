@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym.features.counts import RelationalFeatures
-from epigym.features.texts import mentioned, names, texts
+from epigym.features.texts import find_mentioned, names, texts
 from epigym.features.types import FeatureTypes, join_texts, refer_to, short
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace
@@ -157,4 +157,4 @@ def test_edges_and_worlds_are_in_words(expected: str) -> None:
 
 def test_what_is_mentioned_is_found_at_any_remove() -> None:
     known = {1: join_texts(refer_to(2)), 2: join_texts("of ", refer_to(3)), 4: join_texts("none")}
-    assert mentioned([join_texts(refer_to(1), refer_to(5))], known) == {1: known[1], 2: known[2]}
+    assert find_mentioned([join_texts(refer_to(1), refer_to(5))], known) == {1: known[1], 2: known[2]}

@@ -146,7 +146,7 @@ def test_the_best_plan_stays_when_the_search_for_shorter_ones_is_ended(tmp_path:
             Configuration.of("hfs", {"name": "gnn", "checkpoint": "gone.ckpt"}),
             CheckpointError,
             "there is no checkpoint gone.ckpt",
-            "in chosen",
+            "in find_checkpoint",
         ),
     ],
 )

@@ -52,14 +52,14 @@ def problem(
     seed: int = 0,
     goals: Sequence[str] | None = None,
 ) -> str:
-    """Drones, firefighters and ambulances look for a victim whose location nobody knows, and rescue it.
+    """Drones, firefighters and ambulances search for a victim at an unknown location and rescue it.
 
-    All see each other move. A drone can look whether a victim, or a fire, is where it is, and everybody can report,
-    before all, what it believes about that. A firefighter puts out a fire that it knows of, and an ambulance rescues
-    a victim that it knows of, where it knows of no fire. Everybody knows which locations may burn.
+    All agents observe all moves. A drone can sense a victim or a fire at its own location, and every agent can publicly
+    report its beliefs about them. A firefighter puts out a fire that it knows of. An ambulance rescues a victim that it
+    knows of, at a location that it knows not to burn. All agents know which locations may burn.
 
-    Difficulty grows with the number of locations and of agents, which all have their ways to go in any order, and
-    with fires: each doubles the worlds, and one at the victim's location has to be reported and put out first.
+    Difficulty grows with the number of locations and of agents, whose moves can be ordered in any way, and with fires:
+    each doubles the worlds, and a fire at the victim's location has to be reported and put out first.
 
     Args:
         locations: how many, 2 to 12; they are called l1, l2, …
@@ -69,14 +69,15 @@ def problem(
         ambulances: how many, 1 to 4; they are called a1, a2, …
         starts: the location where each drone, then each firefighter, then each ambulance starts.
         victim: the victim's location.
-        fires: the burning locations, at most 6; of these nobody knows whether they burn, the others do not, and
-            everybody knows that. By default the victim's location is drawn to burn or not.
-        noticed: whether everybody sees that a drone looks for a victim. In the published problems nobody does; who
-            takes a drone to know nothing cannot make sense of its report, and believes everything from then on.
-        unknown: whether the victim may be at any location, so that a policy has to act by what drones see. By default
-            it is at one, which only the agents do not know, and a plan goes straight there.
+        fires: the burning locations, at most 6; no agent knows whether they burn. All agents know that the others do
+            not burn. By default it is sampled whether the victim's location burns.
+        noticed: whether all agents observe that a drone senses for a victim. In the published problems no other agent
+            does; then a report contradicts the beliefs of an agent that takes the drone to know nothing, and makes
+            them inconsistent.
+        unknown: whether the victim may be at any location, so that a policy depends on the observations of drones. By
+            default its location is fixed but unknown to the agents, and a plan goes straight there.
         goal: `rescue` the victim, or `find` it, so that everybody knows its location.
-        seed: draws the starts, the victim's location and the fires that are not given.
+        seed: samples the starts, the victim's location and the fires that are not given.
         goals: explicit EPDDL formulas instead, about the atoms `(at d1 l2)`, `(victim l3)`, `(rescued)`, ….
 
     Source: the family *search and rescue* of the epistemic track of the International Planning Competition 2026.
@@ -133,7 +134,7 @@ def problem(
 def vocabulary(
     *, locations: int = 3, drones: int = 1, firefighters: int = 1, ambulances: int = 1, **_: Any
 ) -> list[str]:
-    """Where the agents are, what they know about victim and fires, and what they believe that drones know."""
+    """The locations of agents, their knowledge about victim and fires, and their beliefs about drones' knowledge."""
     agents = _agents(drones, firefighters, ambulances)
     names = [name for members in agents.values() for name in members]
     found = ["(rescued)"]

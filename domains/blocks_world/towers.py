@@ -1,4 +1,4 @@
-"""Arrangements of blocks in towers on tables: as text, as atoms, and drawn."""
+"""Arrangements of blocks in towers on tables: read from text, written as atoms, and sampled."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from domains.checks import DomainError, check_one_of
 from domains.writing.epddl import atom, or_
 
 Arrangement: TypeAlias = list[tuple[str, list[str]]]
-"""Towers, each with its table and its blocks from the bottom up; the only table there is has no name."""
+"""Towers, each with its table and its blocks from the bottom up; the name of a single table is empty."""
 
-_TRIES = 100  # to draw a target with something new; nearly every one has
+_TRIES = 100  # samples of a target; nearly every sample has a new place
 
 
 def on_table(block: str, table: str) -> str:
@@ -22,7 +22,7 @@ def on_table(block: str, table: str) -> str:
 
 
 def supports(arrangement: Arrangement) -> dict[str, str]:
-    """For each block the atom that says what it is on."""
+    """The atom of the place of each block."""
     return {
         block: atom("on", block, tower[height - 1]) if height else on_table(block, table)
         for table, tower in arrangement
@@ -31,7 +31,7 @@ def supports(arrangement: Arrangement) -> dict[str, str]:
 
 
 def atoms(arrangement: Arrangement) -> list[str]:
-    """What is true about the blocks: what they are on, and which are clear."""
+    """The true atoms of the blocks: their places, and which are clear."""
     return [*supports(arrangement).values(), *(atom("clear", tower[-1]) for _, tower in arrangement)]
 
 
@@ -39,7 +39,7 @@ def read(parameter: str, text: object, blocks: Sequence[str], tables: Sequence[s
     """The arrangement that a text such as `b1 b3, b2 | b4` stands for.
 
     Raises:
-        DomainError: when it has not a part for each table, or names something else than blocks.
+        DomainError: when it lacks a part for a table, or names an unknown block.
     """
     parts = text.split("|") if isinstance(text, str) else ()
     if len(parts) != len(tables):
@@ -76,7 +76,7 @@ def read_target(text: object, blocks: Sequence[str], tables: Sequence[str]) -> A
 
 
 def sample_starts(count: int, blocks: Sequence[str], tables: Sequence[str], random: Random) -> list[Arrangement]:
-    """So many different arrangements, with one tower on each of several tables or with some on the only one."""
+    """`count` different arrangements: one tower on each of several tables, or any number on a single table."""
     found: list[Arrangement] = []
     while len(found) < count:
         order = random.sample(blocks, len(blocks))
@@ -88,9 +88,9 @@ def sample_starts(count: int, blocks: Sequence[str], tables: Sequence[str], rand
 
 
 def sample_target(start: Arrangement, home: Sequence[str], *, clumsy: bool, random: Random) -> Arrangement:
-    """An arrangement with something new that an agent at the tables `home` can reach; the start when there is none.
+    """An arrangement with a new place that an agent at the tables `home` can reach; the start if none is found.
 
-    Blocks that stand on other tables stay there, for nobody can lift them.
+    Blocks at the bottom of towers on other tables stay there.
     """
     for _ in range(_TRIES):
         towers = [(table, tower[:1]) for table, tower in start if table not in home]

@@ -62,7 +62,7 @@ class Identifiers(ABC):
 
     @abstractmethod
     def of_worlds(self, task: Task, goal: GoalGraph) -> Identify:
-        """What identifies the worlds of e-states of a task under a goal."""
+        """A function that makes the identifiers of the worlds of e-states of a task under a goal."""
 
     def check_fit(self, task: Task, goal: GoalGraph) -> None:
         """Refuse a task that does not fit.

@@ -1,14 +1,14 @@
-"""E-states as typed graphs over objects, atoms, the goal, worlds and what agents consider possible there.
+"""E-states as typed graphs of objects, atoms, the goal, worlds and successor classes.
 
-Nodes are the objects (agents among them), the subformulas of the goal and the static facts of a task, the fluents that
-are true in some world or that the goal speaks of, the beliefs that say something or that the goal speaks of, the
-worlds, and a *row* for every agent and list of worlds that it considers possible at one of them. A node has a kind
-with a state, and types (see `epigym.features.types`): nothing is made of names, and a graph means the
-same in every task.
+Nodes are the objects (including agents), the subformulas of the goal and the static facts of a task; the fluents that
+are true in some world or occur in the goal; the beliefs that are certain or occur in the goal; the worlds; and a
+*row*, a successor class, for every agent and list of worlds that it considers possible at some world. A node has a
+kind, a state, and types (see `epigym.features.types`). Nothing depends on names, so a graph means the same in every
+task.
 
-Beliefs lead to their agent and their fluent, subformulas to their children, the agents and the fluent that they name,
-atoms and facts to their arguments, worlds to the fluents and subformulas that are true there and to their rows, and
-rows to their agent and their worlds. Every edge is there in both directions.
+Edges lead from beliefs to their agent and fluent, from subformulas to their children, agents and fluents, from atoms
+and facts to their arguments, from worlds to their true fluents and subformulas and to their rows, and from rows to
+their agent and worlds. Every edge has a reverse edge.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ RELATIONS = _core.RELATIONS
 class Relational:
     """Typed graphs without names: renaming agents, objects, fluents and actions changes no node and no edge.
 
-    A node is a row of whole numbers: its kind (`KIND_OF`), its state, told apart over all kinds, and the ids of its
+    A node is a row of whole numbers: its kind (`KIND_OF`), its state, numbered over all kinds, and the ids of its
     types, zeros after the last. A type is the role of an object, a fluent or a belief in a task, or the shape of a
     subformula of the goal, see `epigym.features.types`; of the 64-bit colour c it has the id 1 + c mod `type_ids`.
-    So ids take no data to number, they mean the same in every task, episode and process, and the space of observations
-    is fixed when an environment is made, as Gymnasium expects. Two types may share an id, the more often the fewer ids
-    there are (feature hashing, Weinberger et al. 2009). A model keeps the ids that occur in its
-    training data; others add nothing.
+    So ids need no data, mean the same in every task, episode and process, and fix the observation space when an
+    environment is made, as Gymnasium expects. Two types may share an id; this is more frequent with fewer ids (feature
+    hashing, Weinberger et al. 2009). A model keeps the ids that occur in its training data; others add nothing.
 
-    Of an e-state with more than `MAX_WORLDS` worlds the graph has so many, and which depends on the order of fluents.
+    The graph of an e-state with more than `MAX_WORLDS` worlds has only `MAX_WORLDS` of them; the choice depends on the
+    order of fluents.
 
     Attributes:
         types_per_node: columns of type ids.
-        type_ids: number of different ids, 0 apart. 30 sampled problems of a domain have 63 to 276 types, those of all
+        type_ids: number of different ids without 0. 30 sampled problems of a domain have 63 to 276 types, those of all
             domains together 1,580.
     """
 
@@ -63,7 +63,7 @@ class Relational:
     node_types: ClassVar[int] = KINDS
     """Number of node types in PyTorch Geometric data."""
     world_types: ClassVar[tuple[int, ...]] = (KINDS - 2, KINDS - 1)
-    """Those whose nodes grow and shrink with the worlds of an e-state: worlds and successor classes."""
+    """The node types whose number depends on the worlds of an e-state: worlds and successor classes."""
     types_per_node: int = field(default=2, metadata={"minimum": 1})
     type_ids: int = field(default=65536, metadata={"minimum": 1})
 
@@ -73,7 +73,7 @@ class Relational:
 
 
 class RelationalEncoder:
-    """How e-states of a space become typed graphs under a goal.
+    """Makes typed graphs of the e-states of a space under a goal.
 
     Args:
         space: where the e-states live.
@@ -83,7 +83,7 @@ class RelationalEncoder:
     Attributes:
         space: where the e-states live.
         encoding: with its settings.
-        core: the same in the core, for what scores its graphs.
+        core: the same in the core, for scorers of its graphs.
         largest: int64[2 + types_per_node], the largest value of each column of a node.
         labels: number of relations.
 
@@ -124,7 +124,7 @@ class RelationalEncoder:
 
 
 def _colours(tables: FeatureTables) -> NDArray[np.uint64]:
-    """uint64[m, 2]: the fine and the coarse types of all that may be a node in every e-state; 0 is none."""
+    """uint64[m, 2]: the fine and the coarse types of all possible nodes but worlds and rows; 0 is none."""
     none = np.zeros_like
     fine = [tables.objects, tables.goal_fine, tables.fact_fine, tables.fluent_fine, tables.belief_fine.ravel()]
     coarse = [

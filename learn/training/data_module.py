@@ -29,6 +29,8 @@ logger = logging.getLogger(__name__)
 MIN_STRATUM = 5
 """Distance classes with fewer samples are used for training only."""
 _RUN = 64  # number of consecutive pairs of a problem in a batch, which share e-states
+_RUN_EDGES = 600_000  # approximate maximum number of edges in a run, which bounds the memory of a training step
+_MEASURED = 16  # number of e-states whose edges are counted
 _CHUNK = 256  # number of e-states encoded at once
 
 
@@ -81,6 +83,14 @@ class LabelledStates:
             for ids in split_into_chunks(pairs.space, pairs.ids, _CHUNK):
                 encoder.rows(ids)
 
+    def measure_edges(self, number: int) -> float:
+        """The mean number of edges of the graphs of a problem, from 16 of its e-states; 0 for `SharedGraphs`."""
+        if self._shared:
+            return 0.0
+        ids = self.problems[number].ids
+        chosen = ids[np.linspace(0, len(ids) - 1, _MEASURED).astype(np.intp)]
+        return len(self._encoders[number].graphs(chosen).edge_label) / _MEASURED
+
     def batch(self, parts: Sequence[tuple[int, NDArray[np.integer]]], *, gradients: bool = True) -> dict[str, Any]:
         """Graphs, base heuristic and distances of some e-states.
 
@@ -104,17 +114,18 @@ class LabelledStates:
 class PairRuns(Dataset[Batch]):
     """The pairs of some problems, in runs of 64 pairs of the same problem, fetched as whole batches.
 
+    Runs of problems with large graphs are shorter.
+
     Args:
         states: the e-states, with their pairs.
     """
 
     def __init__(self, states: LabelledStates) -> None:
         self._states = states
-        self._runs = [
-            (number, slice(start, start + _RUN))
-            for number, pairs in enumerate(states.problems)
-            for start in range(0, len(pairs.better), _RUN)
-        ]
+        self._runs: list[tuple[int, slice]] = []
+        for number, pairs in enumerate(states.problems):
+            length = min(_RUN, max(1, int(_RUN_EDGES / max(1.0, 2 * states.measure_edges(number)))))
+            self._runs += [(number, slice(start, start + length)) for start in range(0, len(pairs.better), length)]
 
     def __len__(self) -> int:
         """Number of runs."""

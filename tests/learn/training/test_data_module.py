@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from domains import assembly_line
 from epigym.encoding.encoder import make_encoding
 from epigym.errors import EpigymError
+from epigym.language import parse_mastar
 from epigym.problem import load_problem
 from epigym.space import ragged
 from learn.data.explorers import ExplorerSettings
@@ -145,6 +147,18 @@ def test_pairs_name_the_e_states_of_their_batch(problems_with_pairs: list[Pairs]
         for one, known in zip(problems_with_pairs, states_of(problems_with_pairs).distance, strict=True)
     ])  # fmt: skip
     assert sorted(map(tuple, pairs.tolist())) == sorted(map(tuple, expected.tolist()))
+
+
+def test_runs_of_large_graphs_are_short() -> None:
+    pairs = make_pairs(parse_mastar(assembly_line.problem(parts=3)), expansions=20, max_states=2000, seed=0)
+    assert pairs is not None
+    large, small = (
+        PairRuns(LabelledStates([pairs], make_encoding(name), "none", shared=False)) for name in ("hash", "relational")
+    )
+    batches = [large[index] for index in range(len(large))]
+    assert sum(len(batch.better) for batch in batches) == len(pairs.better)
+    assert max(batch.graphs.num_edges for batch in batches) < 1_200_000 < sum(one.graphs.num_edges for one in batches)
+    assert len(small) == -(-len(pairs.better) // 64)
 
 
 def test_a_last_batch_of_one_sample_is_dropped(rollouts: list[Pairs]) -> None:

@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from omegaconf import OmegaConf
+from rich.console import Console
 
 from domains.suites import find_suite
 from epigym.config.packages import PLACE
 from epigym.errors import UsageError
 from epigym.io.files import read_json, read_rows, slug, write_rows
+from epigym.io.tables import Table
 from epigym.reference.semantics import validate
 from epigym.task.task import Task
 from search.evaluation.suites import Problem, problems_of
@@ -59,7 +61,9 @@ def main(arguments: Sequence[str]) -> None:
         raise UsageError("expected nothing, or the folder of an evaluation and the name of its suite")
     if arguments:
         submit(Path(arguments[0]), arguments[1])
-    write_rows(TABLE, SCORES, score_all(FOLDER))
+    rows = score_all(FOLDER)
+    write_rows(TABLE, SCORES, rows)
+    Console().print(Table("leaderboard", SCORES, [[str(row[name]) for name in SCORES] for row in rows]))
 
 
 def submit(run: Path, suite_name: str) -> None:

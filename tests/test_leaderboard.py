@@ -11,7 +11,7 @@ import search
 from epigym.errors import UsageError
 from epigym.io.files import read_rows, write_rows
 from epigym.problem import load_problem
-from tests.tools.leaderboard import COLUMNS, FOLDER, SCORES, TABLE, find_problems, score_all, score_seconds
+from tests.tools.leaderboard import COLUMNS, FOLDER, SCORES, TABLE, find_problems, score_all
 
 PROBLEM = "coin_in_the_box/pl_2"
 
@@ -61,11 +61,6 @@ def test_errors_name_the_problem(tmp_path: Path, shortest: list[str], problem: s
     write_rows(tmp_path / "x.csv", COLUMNS, [row, row])
     with pytest.raises(UsageError, match=named):
         score_all(tmp_path)
-
-
-@pytest.mark.parametrize(("seconds", "score"), [(0.1, 1), (1, 1), (300, 0), (9999, 0), (300**0.25, 0.75)])
-def test_the_agile_score_falls_with_the_logarithm_of_time(seconds: float, score: float) -> None:
-    assert score_seconds(seconds) == pytest.approx(score)
 
 
 @pytest.mark.slow

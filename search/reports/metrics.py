@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 _RESAMPLES = 2000
 _LEVEL = 0.95
+AGILE_SECONDS: Final = 300.0
+"""Plans that take as long or longer have an agile score of 0, those of at most a second one of 1."""
 
 
 class Spread(NamedTuple):
@@ -67,3 +70,8 @@ def mcnemar(first: int, second: int) -> float:
     from scipy import stats  # takes a second
 
     return float(stats.binomtest(first, first + second).pvalue) if first + second else 1.0
+
+
+def score_seconds(seconds: float) -> float:
+    """The agile score of the International Planning Competition: 1 − log seconds / log AGILE_SECONDS, in [0, 1]."""
+    return min(1.0, max(0.0, 1 - math.log(max(seconds, 1.0)) / math.log(AGILE_SECONDS)))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from epigym.io.tables import ALL, Numbers, Table
 from search.agents.result import SearchStatus
-from search.reports.metrics import bootstrap, interquartile_mean, iqm
+from search.reports.metrics import AGILE_SECONDS, bootstrap, interquartile_mean, iqm, score_seconds
 from search.reports.outcomes import COSTS, COVERAGE, MEASURES, Outcome, Outcomes, values_of
 
 BOOTSTRAP_NOTE = "Intervals [low to high]: 95 % percentile bootstrap over problems, 2,000 resamples."
 _OVERVIEW = 3  # measures, as many as fit into 80 columns
+_SECONDS = (1, 10, 60)
 _SIZES: dict[str, Callable[[Outcome], float | None]] = {
     "actions": lambda outcome: outcome.actions,
     "fluents": lambda outcome: outcome.fluents,
@@ -74,6 +76,33 @@ def make_totals(outcomes: Outcomes, measures: Sequence[str] = MEASURES) -> Table
         titles=["configuration", *_titles(measures, COVERAGE, "bootstrap 95 %")],
         rows=rows,
         note=BOOTSTRAP_NOTE,
+    )
+
+
+def make_scores(outcomes: Outcomes) -> Table:
+    """One line for each configuration: problems solved within some seconds, and the competition's two scores."""
+    shortest: dict[str, float] = {}
+    for name in outcomes.configurations:
+        for outcome in outcomes.select_solved(name, outcomes.problems):
+            if outcome.plan_length is not None:
+                shortest[outcome.problem] = min(outcome.plan_length, shortest.get(outcome.problem, math.inf))
+    rows: list[list[object]] = []
+    for name in outcomes.configurations:
+        solved = outcomes.select_solved(name, outcomes.problems)
+        seconds = [outcome.total_ms / 1000 for outcome in solved if outcome.total_ms is not None]
+        counts = [sum(time <= limit for time in seconds) for limit in _SECONDS]
+        satisficing = sum(
+            shortest[outcome.problem] / outcome.plan_length if outcome.plan_length else 1.0
+            for outcome in solved if outcome.plan_length is not None
+        )  # fmt: skip
+        scores = (satisficing, sum(map(score_seconds, seconds)))
+        rows.append([name, *map(show_number, [len(solved), *counts]), *(Numbers(f"{x:.1f}", {"": x}) for x in scores)])
+    return Table(
+        caption="Problems solved in all and within seconds of total time, and scores of the International Planning "
+        "Competition: satisficing, the sum of C* / C (C* is the shortest length here), and agile, the sum of "
+        f"1 − log seconds / log {AGILE_SECONDS:.0f}.",
+        titles=["configuration", "solved", *(f"{limit} s" for limit in _SECONDS), "satisficing", "agile"],
+        rows=rows,
     )
 
 

@@ -9,7 +9,6 @@ between them, or `<policy>.json` beside the table. Seconds are those that the pl
 
 from __future__ import annotations
 
-import math
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,14 +28,13 @@ from epigym.reference.semantics import validate
 from epigym.task.task import Task
 from search.evaluation.suites import Problem, problems_of
 from search.policies.policy import Policy
+from search.reports.metrics import score_seconds
 from search.reports.outcomes import read_outcomes
 
 FOLDER: Final = PLACE / "docs" / "results" / "submissions"
 TABLE: Final = FOLDER.parent / "leaderboard.csv"
 COLUMNS: Final = ("suite", "problem", "seconds", "plan")
 SCORES: Final = ("suite", "planner", "problems", "solved", "invalid", "satisficing", "agile")
-AGILE_SECONDS: Final = 300.0
-"""Plans that take as long or longer have an agile score of 0, those of at most a second one of 1."""
 
 Row = Mapping[str, str]
 
@@ -130,11 +128,6 @@ def measure_policy(task: Task, file: Path) -> int | None:
     if not policy.validate().valid:
         return None
     return len(policy.nodes) if policy.is_cyclic else policy.depth
-
-
-def score_seconds(seconds: float) -> float:
-    """The agile score of the International Planning Competition: 1 − log seconds / log AGILE_SECONDS, in [0, 1]."""
-    return min(1.0, max(0.0, 1 - math.log(max(seconds, 1.0)) / math.log(AGILE_SECONDS)))
 
 
 @cache

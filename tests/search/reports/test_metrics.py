@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from domains.suites import find_suite
-from search.reports.metrics import bootstrap, interquartile_mean, iqm
+from search.reports.metrics import bootstrap, interquartile_mean, iqm, score_seconds
 from search.reports.outcomes import Outcomes
 from search.reports.published import read_published
 from tests.helpers.benchmark_files import table
@@ -85,3 +85,8 @@ def test_bootstrap_intervals_contain_the_statistic_and_shrink_with_data() -> Non
     assert many[1] - many[0] == pytest.approx(2 * 1.96 * np.std(values) / 20, rel=0.1)
     assert bootstrap(values, np.mean) == many
     assert bootstrap([3.0] * 5, np.mean) == (3.0, 3.0)
+
+
+@pytest.mark.parametrize(("seconds", "score"), [(0.1, 1), (1, 1), (300, 0), (9999, 0), (300**0.25, 0.75)])
+def test_the_agile_score_falls_with_the_logarithm_of_time(seconds: float, score: float) -> None:
+    assert score_seconds(seconds) == pytest.approx(score)

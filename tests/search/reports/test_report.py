@@ -31,6 +31,7 @@ from search.reports.tables import (
     list_left_out,
     make_instances,
     make_overview,
+    make_scores,
     make_summary,
     make_totals,
 )
@@ -130,10 +131,24 @@ def test_what_is_on_the_screen_fits_into_80_columns() -> None:
     assert " ".join(map(str.strip, lines[-2:])) == BOOTSTRAP_NOTE
 
 
+def test_scores_count_by_seconds_and_compare_with_the_shortest_length() -> None:
+    found = outcomes()
+    plans = {"x/1": (4, 900), "x/2": (8, 5_000), "x/3": (2, 300e3)}
+    for name, (length, milliseconds) in plans.items():
+        found.table["bfs"][name] = replace(
+            found.table["bfs"][name], plan_length=float(length), total_ms=float(milliseconds)
+        )
+    bfs, other = make_scores(found).cells
+    # bfs: 4/4, 4/8, 2/2 and 4/4 of the lengths; 1, 0.718, 0 and, for 2 s, 0.878 of the seconds
+    assert bfs == ["bfs", "4", "1", "3", "3", "3.5", "2.6"]
+    assert other == ["hfs/gnn", "4", "4", "4", "4", "3.5", "4.0"]
+
+
 def test_csv_cells_are_numbers() -> None:
     found = outcomes()
     tables = {
         "totals": make_totals(found),
+        "scores": make_scores(found),
         "summary": make_summary(found, common=True),
         "paired": compare_pairs(found, [("bfs", "hfs/gnn")]),
         "instances": make_instances(found),
@@ -245,7 +260,7 @@ def test_the_same_outcomes_give_the_same_files_whatever_their_labels(tmp_path: P
         assert [path.name for path in (tmp_path / name).iterdir()] == ["report"]
         contents.append({file.name: file.read_bytes() for file in (tmp_path / name / "report").iterdir()})
     assert contents[0] == contents[1]
-    assert len(contents[0]) == 6 * 3 + (5 + 2) * 2 + 1
+    assert len(contents[0]) == 7 * 3 + (5 + 2) * 2 + 1
     stem = "scatter_bfs_..+h__img_src_x___input_x__"
     assert {name for name in contents[0] if name.startswith("scatter")} == {
         f"{stem}{more}.{suffix}" for more in ("", "_") for suffix in ("png", "pdf")

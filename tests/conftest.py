@@ -1,7 +1,5 @@
 """What all rooms share: the public benchmark files, the hypothesis profile and a browser."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import shutil

@@ -22,14 +22,7 @@ from tests.helpers.benchmark_files import ROOT, SHARED
 from tests.helpers.commands import settings_of
 from tests.tools import commands as commands_page
 
-KINDS = (
-    "-m",
-    "data=published",
-    "recipe=paper",
-    "model=linear",
-    "model=paper",
-    "experiment=ablation",
-)
+KINDS = ("-m", "data=published", "recipe=paper", "model=linear", "model=paper", "experiment=ablation")
 """Arguments that make a command take or write something else."""
 
 SHORT = {

@@ -1,7 +1,5 @@
 """What an installation without any extra can do, and what it says where it needs one."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

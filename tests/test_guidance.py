@@ -1,7 +1,5 @@
 """What docs/guidance.md says of its two problems is computed here again and compared, number by number."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Which package may import which. One order of packages decides; one test compares every import with it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections import Counter
@@ -61,11 +59,7 @@ NEVER = {
     ("search.exploring", "search.reports"),
 }
 # Imported when a function is called: a model draws itself, graphs become tensors, and `search.plan` is imported lazily.
-AT_CALL = {
-    ("epigym.space", "epigym.drawing"),
-    ("epigym.encoding", "torch"),
-    ("epigym.encoding", "torch_geometric"),
-}
+AT_CALL = {("epigym.space", "epigym.drawing"), ("epigym.encoding", "torch"), ("epigym.encoding", "torch_geometric")}
 # Libraries that `epigym` does not need; `domains` needs the standard library only.
 NEVER_IN_EPIGYM = {"torch", "torch_geometric", "torchmetrics", "lightning", "onnx", "onnxruntime"}
 MOST_MODULES, MOST_AT_ROOT = 12, 8  # `__init__` and `__main__` not counted

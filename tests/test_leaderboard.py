@@ -1,7 +1,5 @@
 """The leaderboard: submitted plans are executed again, and scores follow from those that hold."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

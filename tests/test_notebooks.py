@@ -1,7 +1,5 @@
 """The notebooks: their cells run and print what is stored."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the project says about itself agrees: its version, its changelog, how to cite it, and what it needs."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 

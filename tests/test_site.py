@@ -1,7 +1,5 @@
 """The site of the documents: nothing in it leads nowhere, it names every page, and takes nothing from another host."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """What benchmarks share: figures that are printed past what captures the output, and a single core."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

@@ -5,8 +5,6 @@ python -m tests.benchmarks.gpu minutes=60 pieces=12  longer; settings of learn.t
 python -m tests.benchmarks.gpu accelerator=cpu       the same without a GPU, to try the program
 """
 
-from __future__ import annotations
-
 import csv
 import os
 import shutil

@@ -3,8 +3,6 @@
 python -m tests.benchmarks.own_files [SEED …]      seeds of the training; without any 42
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Agents take random actions that they believe applicable, and observe at every tu
 environment that has met its e-states is measured beside one that has not, and the central planner's beside both.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import gymnasium

@@ -4,8 +4,6 @@ Batches of the e-states that a breadth-first walk meets first, with random table
 or many, so that hardly any do. Times are of the processor; they are printed, not asserted.
 """
 
-from __future__ import annotations
-
 import time
 from functools import cache
 

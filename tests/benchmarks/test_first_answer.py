@@ -4,8 +4,6 @@ What a command costs from its start to its end on a trivial problem, and reading
 of the processor, those of a command with all its processes; wall-clock times are in the output of `time`.
 """
 
-from __future__ import annotations
-
 import resource
 import subprocess
 import sys
@@ -56,10 +54,7 @@ LARGEST: dict[str, Callable[[], Task]] = {
 @pytest.mark.benchmark(timer=time_of_children, group="a command")
 @pytest.mark.parametrize(
     "words",
-    [
-        ("search.competition", TRIVIAL, "plan.json"),
-        ("search.solve", f"problem={TRIVIAL}", "run_dir=run"),
-    ],
+    [("search.competition", TRIVIAL, "plan.json"), ("search.solve", f"problem={TRIVIAL}", "run_dir=run")],
     ids=lambda words: words[0],
 )
 def test_a_command(

@@ -4,8 +4,6 @@ Counted by callgrind while e-states are expanded, so that they depend on the com
 does; printed beside those in `instructions.csv`, not asserted.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 import shutil

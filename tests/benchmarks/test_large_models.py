@@ -4,8 +4,6 @@ From every e-state of three random walks all successors are built, in a fresh sp
 are divided by their number; the goal test of new e-states is part of it. Figures are printed, not asserted.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from functools import cache, partial

@@ -4,8 +4,6 @@ E-states of up to 2^20 worlds and five agents, ten million e-states, and two thr
 not asserted. Seconds are of the processor, those of threads of the clock.
 """
 
-from __future__ import annotations
-
 import resource
 import sys
 import time

@@ -4,8 +4,6 @@ Batches of the e-states that breadth-first searches of sampled problems meet fir
 printed, not asserted.
 """
 
-from __future__ import annotations
-
 import time
 from functools import cache
 from itertools import islice

@@ -3,8 +3,6 @@
 Evaluations of batches of e-states and the time to build it. Times are of the processor; they are printed, not asserted.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from functools import cache

@@ -4,8 +4,6 @@ r(B) is the time per state when B states are scored at once; the paper (Appendix
 Figures are printed, not asserted.
 """
 
-from __future__ import annotations
-
 from collections import deque
 
 import numpy as np

@@ -4,8 +4,6 @@ Timed through the public API from a built `StateSpace` to the plan, on one core,
 spaces; parsing, building and re-execution are not part of it. Figures are printed, not asserted.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

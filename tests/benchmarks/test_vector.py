@@ -6,8 +6,6 @@ figure is the best of some rounds, of the clock and of the processor, which diff
 are printed, not asserted.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Four fixed workloads, whose instructions are counted: `python -m tests.benchmarks.workloads NAME` under callgrind."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

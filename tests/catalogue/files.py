@@ -1,7 +1,5 @@
 """The input files of the catalogue."""
 
-from __future__ import annotations
-
 import json
 
 from tests.helpers.tasks import COIN, COUNTER, DELUDED

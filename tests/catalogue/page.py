@@ -1,7 +1,5 @@
 """The page of the catalogue. `python -m tests.catalogue.page` reads its inputs and renews the answers."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

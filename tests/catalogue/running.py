@@ -1,7 +1,5 @@
 """Runs all inputs of the catalogue in a folder with its files; prints each outcome as a line of JSON."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import json

@@ -1,7 +1,5 @@
 """The answers to all inputs of the catalogue are those on its page."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

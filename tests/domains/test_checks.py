@@ -1,7 +1,5 @@
 """What is said about parameters out of range and names that do not exist."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

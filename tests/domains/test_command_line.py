@@ -1,7 +1,5 @@
 """`python -m domains`: listing and writing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The data files of the domains: all are read, none at import, and those in EPDDL are valid by themselves."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What is special in single domains: who notices what, what parameters change, and which policies there are."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What every domain in the registry promises."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The suite `hard`: where its instances begin and end, its plans, its control, and going on after an interruption."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import replace

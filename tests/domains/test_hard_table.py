@@ -1,7 +1,5 @@
 """The frozen table of the suite `hard`: its instances are where searches fail, its plans are plans."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

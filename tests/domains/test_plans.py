@@ -1,7 +1,5 @@
 """Plans of the domains' problems that are known: from the literature, by construction, or how long the shortest is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

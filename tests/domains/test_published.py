@@ -1,7 +1,5 @@
 """Every published problem is an instance of a domain, up to names: the same start, goal and actions, searched alike."""
 
-from __future__ import annotations
-
 import csv
 import warnings
 from pathlib import Path, PurePath

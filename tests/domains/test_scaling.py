@@ -1,7 +1,5 @@
 """The scaling suite: how its goals are chosen, measured and stored."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Problems by name, the command line, and what an import costs."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

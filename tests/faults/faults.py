@@ -1,7 +1,5 @@
 """Deliberate faults of the core. One build contains them all, and a process enables at most one, see `build`."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

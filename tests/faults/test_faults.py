@@ -1,7 +1,5 @@
 """Ordinary tests detect each deliberate fault of the core; validation detects wrong plans at run time."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Random small changes of texts and JSON from a corpus."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

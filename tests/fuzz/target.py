@@ -1,7 +1,5 @@
 """The fuzzed functions: read a file, explore its e-states, and compare small tasks with the reference."""
 
-from __future__ import annotations
-
 import random
 import warnings
 from collections.abc import Callable

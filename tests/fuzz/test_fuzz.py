@@ -1,7 +1,5 @@
 """Runs some executions of `tests.tools.fuzz`, and checks that it reports defects."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

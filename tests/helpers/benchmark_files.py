@@ -1,7 +1,5 @@
 """Where the public benchmark files are; the tests that read them carry the marker `reference`."""
 
-from __future__ import annotations
-
 import csv
 import os
 import warnings

@@ -1,7 +1,5 @@
 """The space of graphs whose nodes are identifiers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from epigym.envs.graph_space import GraphSpace

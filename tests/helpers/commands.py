@@ -1,7 +1,5 @@
 """The settings of a command as its command line would give them."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from importlib import import_module
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """A state space and the reference side by side."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

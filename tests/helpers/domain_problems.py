@@ -1,7 +1,5 @@
 """Problems of domains: read without a warning, searched breadth first."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

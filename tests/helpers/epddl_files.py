@@ -1,7 +1,5 @@
 """The public EPDDL problems with their domains and libraries."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from dataclasses import dataclass

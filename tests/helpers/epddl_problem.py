@@ -1,7 +1,5 @@
 """A small EPDDL problem in files, for the tests of what reads problem files."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Small EPDDL texts for the tests: the parts that matter are given, the rest is filled in."""
 
-from __future__ import annotations
-
 from epigym.language.epddl import ground_texts
 from epigym.language.source import Source
 from epigym.language.specification import GroundSpecification

@@ -1,7 +1,5 @@
 """Policies followed in environments in which one designated world is actual."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import search

@@ -1,7 +1,5 @@
 """Two tasks that are the same, up to names or up to what a notation loses."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Hashable, Mapping
 from math import inf

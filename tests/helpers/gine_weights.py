@@ -1,7 +1,5 @@
 """Random weights of graph networks, by the names that PyTorch gives them."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """An explicit graph in place of a state space: agents need to expand, to build, to test goals and no more."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """HTML read strictly: every element is closed, in the right order."""
 
-from __future__ import annotations
-
 import json
 from html.parser import HTMLParser
 from typing import Any

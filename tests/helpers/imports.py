@@ -1,7 +1,5 @@
 """The imports of the project, read from its files."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the processes of the tests do."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

@@ -1,7 +1,5 @@
 """Robots that have to find out which of their own lamps are lit: a task with policies, but without a linear plan."""
 
-from __future__ import annotations
-
 from itertools import product
 
 from epigym.task.formula import TRUE, Formula, believes, fluent, not_, or_

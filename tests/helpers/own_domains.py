@@ -1,7 +1,5 @@
 """Two domains outside the registry, written like a user's own files."""
 
-from __future__ import annotations
-
 from random import Random
 
 from domains.writing.mastar import Action, always, believes, knows_whether, not_

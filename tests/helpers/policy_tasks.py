@@ -1,7 +1,5 @@
 """Tasks for policies: random ones, and scouts whose looking others notice, or do not."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

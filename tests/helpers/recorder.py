@@ -1,7 +1,5 @@
 """A state space that remembers what was asked of it."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -1,7 +1,5 @@
 """Records of evaluations, and the table of an evaluation, read back."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The same task under other names, declared in another order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from random import Random

@@ -1,7 +1,5 @@
 """Folders of trainings: their metrics, and whether two are alike."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tasks of one action with several outcomes."""
 
-from __future__ import annotations
-
 from epigym.task.formula import TRUE, Formula, and_, fluent, not_
 from epigym.task.task import Action, Effect, EState, Event, Task
 

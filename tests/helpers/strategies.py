@@ -1,7 +1,5 @@
 """Hypothesis strategies for small e-states on any frame, formulas, actions and tasks."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
@@ -51,12 +49,7 @@ def sizes(most: int) -> st.SearchStrategy[int]:
 
 @st.composite
 def estates(
-    draw: st.DrawFn,
-    *,
-    fluents: Names = FLUENTS,
-    agents: Names = AGENTS,
-    max_worlds: int = 5,
-    max_designated: int = 2,
+    draw: st.DrawFn, *, fluents: Names = FLUENTS, agents: Names = AGENTS, max_worlds: int = 5, max_designated: int = 2
 ) -> EState:
     """An e-state on any frame: rows may be empty, valuations repeated, worlds unreachable or bisimilar."""
     count = draw(sizes(max_worlds))

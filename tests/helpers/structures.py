@@ -1,7 +1,5 @@
 """Tasks with a random structure, and random walks in their spaces."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from random import Random
 

@@ -1,7 +1,5 @@
 """Agents and heuristics that never come to an end by themselves."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tiny tasks that stand for what agents and heuristics meet, small enough to check by hand."""
 
-from __future__ import annotations
-
 from epigym.language import parse_mastar
 from epigym.task.task import Task
 

@@ -1,7 +1,5 @@
 """Networks with random weights, as if trained."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Small data sets, and settings composed from the real files."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Truth, update and bisimilarity in sets, world by world, as they are defined: the reference has to equal them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The features of e-states in plain Python, written from their definition to be obviously right."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import product

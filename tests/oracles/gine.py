@@ -1,7 +1,5 @@
 """The graph network of the core in PyTorch."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from numpy.typing import NDArray

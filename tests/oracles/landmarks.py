@@ -1,7 +1,5 @@
 """Landmarks in plain Python, by their meaning: what the relaxation does not reach the goal without."""
 
-from __future__ import annotations
-
 from epigym.reference.semantics import Evaluation
 from epigym.task.formula import TRUE, Formula, Op, conjuncts
 from epigym.task.task import EState

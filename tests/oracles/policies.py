@@ -1,7 +1,5 @@
 """Least depths of policies, by a fixpoint over all e-states that outcomes reach: the definition, without any search."""
 
-from __future__ import annotations
-
 from epigym.space.space import StateSpace
 
 Options = dict[int, dict[int, set[int]]]

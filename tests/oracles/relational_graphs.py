@@ -1,7 +1,5 @@
 """The typed graph of an e-state in plain Python, node by node and edge by edge."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Exchanges of names, applied to everything by plain Python, and tasks that are symmetric by construction."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The command lines: what they print and write, and their exit codes."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The calling convention of planning competitions, and EPDDL problems on the other command lines."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -4,8 +4,6 @@ Requests come as lines of JSON on standard input (module, arguments, environment
 records of an evaluation are taken); the answer to each is a line with the exit code.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

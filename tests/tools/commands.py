@@ -3,8 +3,6 @@
 python -m tests.tools.commands                writes docs/reference/commands.md below its marker
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -7,8 +7,6 @@ Wrong is a process that dies, more than ten seconds of processor time, more than
 is none of `epigym.errors`. An execution depends on its number and the seed only, so that one can be had again.
 """
 
-from __future__ import annotations
-
 import argparse
 import mmap
 import os

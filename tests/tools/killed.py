@@ -10,8 +10,6 @@ A moment is a call of a function in the process, of Python or C, drawn from all 
 the process kills itself (`kill -9`). The command is then started again, and now and then killed once more.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import json

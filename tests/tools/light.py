@@ -1,7 +1,5 @@
 """Runs a module, as `python -m` does, as if no package of an extra were installed."""
 
-from __future__ import annotations
-
 import re
 import runpy
 import sys

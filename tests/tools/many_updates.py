@@ -4,8 +4,6 @@ Tasks of actions as people write them, in e-states from one world to beyond 4,09
 know what they believe, and equivalences. Stops with an AssertionError at the first difference.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import random

@@ -3,8 +3,6 @@
 Programs that tests start have the installed one.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sys

@@ -7,8 +7,6 @@ calls it; memory is what the operating system says the process that searched hel
 `outputs/bench/overruns.csv`.
 """
 
-from __future__ import annotations
-
 import argparse
 import resource
 import warnings

@@ -3,8 +3,6 @@
 OMP_NUM_THREADS=1 python -m tests.tools.policies 10000
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """The program that measures a GPU: what it says without one, and all that it does, on the CPU."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -7,8 +7,6 @@ python -m tests.unknown.measure agent=bfs time_limit=60 out=tests/unknown/breadt
 Without `agent` it is the default of `search.plan`. `domain`, `version` and `size` choose problems.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any

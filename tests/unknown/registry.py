@@ -4,8 +4,6 @@ A module of `tests/unknown/domains` has three names: `SIZES` maps sizes, or vers
 gives the EPDDL text for them, and `construct_plan` a linear plan that is known by construction, or None.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass

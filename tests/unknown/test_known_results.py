@@ -1,7 +1,5 @@
 """What the literature says about the unknown domains holds in the problems, by the reference."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import combinations

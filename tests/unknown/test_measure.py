@@ -1,7 +1,5 @@
 """The program that measures a configuration on the unknown domains."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

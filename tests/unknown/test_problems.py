@@ -1,7 +1,5 @@
 """The problems of the unknown domains: their sizes, plans that are known, and what breadth-first search finds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The text of an EPDDL problem with its domain and library, put together from parts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations

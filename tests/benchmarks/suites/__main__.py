@@ -4,8 +4,6 @@ python -m tests.benchmarks.suites scaling --domain grapevine --out outputs/scali
 python -m tests.benchmarks.suites hard --domain coin_in_the_box --out outputs/hard.csv
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The growing instances of each domain that the suite `hard` is generated from."""
 
-from __future__ import annotations
-
 from domains import DOMAINS
 from domains.domain import Growth
 

@@ -9,8 +9,6 @@ The sampled goals do not depend on the machine. The effort of breadth-first sear
 measured in a process of its own and stored with the limits.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

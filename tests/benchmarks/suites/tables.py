@@ -1,7 +1,5 @@
 """Problems to sample goals for and tables of instances, shared by both suites."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar

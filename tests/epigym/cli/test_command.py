@@ -1,7 +1,5 @@
 """The command runner: what is wrong is one line and an exit code, before any work is done."""
 
-from __future__ import annotations
-
 import errno
 import logging
 import re
@@ -91,10 +89,7 @@ def test_a_wrong_line_is_answered_in_one_and_leaves_nothing(call: Call, line: st
 
 
 def test_a_command_that_meets_a_wrong_file_leaves_no_folder(call: Call, tmp_path: Path) -> None:
-    wrong = {
-        "wrong.txt": "fluent;",
-        "hopeless.txt": COIN.replace("shout if B(a, tail)", "shout if -tail"),
-    }
+    wrong = {"wrong.txt": "fluent;", "hopeless.txt": COIN.replace("shout if B(a, tail)", "shout if -tail")}
     for name, text in wrong.items():
         (tmp_path / name).write_text(text)
     assert call("solve", "wrong.txt", "run_dir=run")[0] == ExitCode.BAD_INPUT

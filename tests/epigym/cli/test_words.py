@@ -1,7 +1,5 @@
 """Command lines in one grammar: the problem without its name, lists with and without brackets, names with commas."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Values against annotations: where several types are possible, the error is that of the one that fits best."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """The core's index finds the applicable actions among many whose conditions are conjunctions of literals."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """The core refuses ids that a space does not have and arrays that do not fit together, without side effects."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

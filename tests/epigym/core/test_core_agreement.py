@@ -1,7 +1,5 @@
 """Compares the core with the reference on random tasks over all frames, and on random plans of published problems."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 

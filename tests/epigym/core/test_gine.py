@@ -1,7 +1,5 @@
 """The forward pass of the core agrees with PyTorch and refuses arrays that do not fit."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

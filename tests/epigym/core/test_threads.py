@@ -1,7 +1,5 @@
 """Threads that share a space and its queries, features and graphs get the results of a single thread."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Where agents stand to each fluent, and where they believe that others stand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

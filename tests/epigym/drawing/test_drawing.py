@@ -1,7 +1,5 @@
 """The picture of a Kripke model: its Graphviz text, SVG, PNG and pixels."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

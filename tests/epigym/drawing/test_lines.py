@@ -1,7 +1,5 @@
 """Which lines a picture shows: merged, folded and, where there are too many, thinned without loss."""
 
-from __future__ import annotations
-
 from itertools import product
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The page to step through a plan: what it holds, that it needs nothing else, and the command that writes it."""
 
-from __future__ import annotations
-
 import json
 import re
 import xml.etree.ElementTree as ElementTree

@@ -1,7 +1,5 @@
 """The page in a browser: stepping, asking, keys and widths. Needs Playwright and a Chromium, else it is skipped."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +17,7 @@ from tests.helpers.tasks import COIN, DELUDED
 NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1280, "height": 800}
 PROBLEMS = {
     "coin": (lambda: parse_mastar(COIN), ["lift", "look", "shout"]),
-    "box": (
-        lambda: domain_problem("coin_in_the_box", looking="ab"),
-        ["open_a", "peek_a", "distract_b_a", "peek_b"],
-    ),
+    "box": (lambda: domain_problem("coin_in_the_box", looking="ab"), ["open_a", "peek_a", "distract_b_a", "peek_b"]),
     "children": (lambda: load_problem("active_muddy_child/amc_09_09_muddy"), ["ask_c1", "ask_c2"]),
     "deluded": (lambda: parse_mastar(DELUDED), ["flip", "shout"]),
     "secrets": (lambda: domain_problem("grapevine", agents=5), ["share_b_sb_1", "right_a", "left_a"]),

@@ -1,7 +1,5 @@
 """The scene of every domain: what its caption says is true, and its picture in the documents is up to date."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -70,16 +68,8 @@ BELIEFS = {
         f"B(b, ({unsure('a', 'at_b1_1')}))",
         f"B(c, ({unsure('a', 'at_b1_1')}, {unsure('b', 'at_b1_1')}))",
     ],
-    "consecutive_numbers": [
-        "C([a,b], -has_a_n0)",
-        "has_a_n2, has_b_n1, B(b, has_a_n2)",
-        unsure("a", "B(b, has_a_n2)"),
-    ],
-    "epistemic_gossip": [
-        "C([a,b], (sa, sb))",
-        f"B(c, ({unsure('a', 'sb')}))",
-        f"B(c, ({unsure('b', 'sa')}))",
-    ],
+    "consecutive_numbers": ["C([a,b], -has_a_n0)", "has_a_n2, has_b_n1, B(b, has_a_n2)", unsure("a", "B(b, has_a_n2)")],
+    "epistemic_gossip": ["C([a,b], (sa, sb))", f"B(c, ({unsure('a', 'sb')}))", f"B(c, ({unsure('b', 'sa')}))"],
     "gossip": [
         "secret_impostor, B(detective, secret_impostor)",
         "B(impostor, B(detective, -secret_impostor))",

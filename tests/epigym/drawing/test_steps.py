@@ -1,7 +1,5 @@
 """The steps of a plan: where it leads, what each action changed and who saw it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The encoding `relational`: its graphs by hand, what they do not depend on, and its environments."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace

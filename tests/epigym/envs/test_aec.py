@@ -1,7 +1,5 @@
 """The agents' own environment: what each sees, may do and is told, and what PettingZoo asks of it."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Environments of domains: parameters, instances and random goals."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import gymnasium

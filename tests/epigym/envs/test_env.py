@@ -1,7 +1,5 @@
 """What every registered environment promises, and how `EpistemicEnv` behaves."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import warnings

@@ -1,7 +1,5 @@
 """The agents' environment in which all choose at once: its rule, and what PettingZoo asks of it."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

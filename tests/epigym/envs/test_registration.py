@@ -1,7 +1,5 @@
 """Importing epigym registers the environments and imports little else."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

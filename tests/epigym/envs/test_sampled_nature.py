@@ -1,7 +1,5 @@
 """`nature="sampled"`: one designated world is actual, and what happens there is told."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import random

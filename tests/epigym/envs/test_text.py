@@ -1,7 +1,5 @@
 """Plain English: formulas, e-states, the text environment, and questions about beliefs."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 from itertools import islice

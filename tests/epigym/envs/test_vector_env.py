@@ -1,7 +1,5 @@
 """Single environments work in the vector environments of Gymnasium without further ado."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Padded observations hold the same graph as the originals."""
 
-from __future__ import annotations
-
 import gymnasium
 import numpy as np
 import pytest

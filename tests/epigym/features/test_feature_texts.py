@@ -1,7 +1,5 @@
 """Every feature has a text, the same in every task, without names, and whatever it mentions has one too."""
 
-from __future__ import annotations
-
 import re
 from functools import reduce
 

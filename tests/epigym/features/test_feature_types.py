@@ -1,7 +1,5 @@
 """Types of fluents, beliefs and subgoals: nothing in them depends on names, orders or, mostly, on sizes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from random import Random

@@ -1,7 +1,5 @@
 """The features agree, colour for colour, with the twin that is written from their definition."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Landmarks of the relaxation: what they mean, by the twin, and what they are on tasks small enough to read."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

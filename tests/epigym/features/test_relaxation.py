@@ -1,7 +1,5 @@
 """The relaxation agrees, value for value, with the twin that is written from the specification alone."""
 
-from __future__ import annotations
-
 import random
 import warnings
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The relaxation against values worked out by hand, and against the classical heuristic."""
 
-from __future__ import annotations
-
 import random
 from math import inf
 

@@ -1,7 +1,5 @@
 """What is damaged shows when it is read, and nothing else is said of it than that."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files appear complete or not at all, and what is wrong with one is said."""
 
-from __future__ import annotations
-
 import errno
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables: no cell is lost or broken, whatever the width of the terminal, and none is more than text in any form."""
 
-from __future__ import annotations
-
 import csv
 from io import StringIO
 from pathlib import Path

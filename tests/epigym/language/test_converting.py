@@ -1,7 +1,5 @@
 """Writing a task as ground JSON and reading it back loses only names of events and the structure."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Declarations, facts and formulas of EPDDL, compared with grounding by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from epigym.language.epddl.parser import parse
@@ -49,10 +47,7 @@ def test_a_whole_task_by_hand() -> None:
             :observability-conditions (:and (?i Full) (default Blind)))
         (:action toggle :parameters () :action-type (public (flip)) :observability-conditions (default Full))
     """
-    private = {
-        "Full": (frozenset([0]), frozenset([1])),
-        "Blind": (frozenset([1]), frozenset([1])),
-    }
+    private = {"Full": (frozenset([0]), frozenset([1])), "Blind": (frozenset([1]), frozenset([1]))}
     assert task(
         items,
         facts="(ok B)",

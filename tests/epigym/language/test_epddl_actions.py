@@ -1,7 +1,5 @@
 """Events, actions and observability of EPDDL, compared with grounding by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from epigym.task.formula import FALSE, TRUE, Formula, and_, believes, fluent, not_, or_

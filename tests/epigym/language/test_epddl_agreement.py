@@ -3,8 +3,6 @@
 With `--full -k random_plans` every random plan of every problem is compared.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import sys

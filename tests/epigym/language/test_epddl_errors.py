@@ -1,7 +1,5 @@
 """Errors in EPDDL: every message has file, line, column, the unexpected text and a fix."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Callable
@@ -317,10 +315,7 @@ BY_TWO = "(:action a :parameters (?i ?j - agent) :action-type (basic (nil)))"
 
 @pytest.mark.parametrize(
     ("items", "agents", "place"),
-    [
-        (BY_TWO, "A B C", "4:10: action 'a'"),
-        ("", "A B C D E F G H", "2:23: predicate 'r'"),
-    ],
+    [(BY_TWO, "A B C", "4:10: action 'a'"), ("", "A B C D E F G H", "2:23: predicate 'r'")],
 )
 def test_too_many_instances(monkeypatch: pytest.MonkeyPatch, items: str, agents: str, place: str) -> None:
     """A short text can have more instances than fit into memory."""

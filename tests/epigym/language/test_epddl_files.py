@@ -1,7 +1,5 @@
 """EPDDL in files: problems with their domains and libraries, and specification files."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Initial states of EPDDL: explicit models and theories, compared with results by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from epigym.task.task import EState

@@ -1,7 +1,5 @@
 """Departures of the official toolkit from the intended reading, and the warnings about them."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest

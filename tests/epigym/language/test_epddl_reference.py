@@ -1,7 +1,5 @@
 """The public EPDDL problems: sizes, official ground tasks, plans."""
 
-from __future__ import annotations
-
 import csv
 import json
 from typing import Any
@@ -112,10 +110,7 @@ def test_the_default_reading_departs_where_the_reference_says_so() -> None:
     ("name", "variant"),
     [
         ("Grapevine/problem_1", "Grapevine__proper_event_arguments"),
-        (
-            "N-Consecutive-Numbers/ncn-1",
-            "N-Consecutive-Numbers__ncn-1_literals_fixed",
-        ),  # 9 worlds
+        ("N-Consecutive-Numbers/ncn-1", "N-Consecutive-Numbers__ncn-1_literals_fixed"),  # 9 worlds
     ],
 )
 def test_ours_are_the_corrected_exports(name: str, variant: str) -> None:

@@ -1,7 +1,5 @@
 """Parsers are cached for later processes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

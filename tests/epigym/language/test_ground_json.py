@@ -1,7 +1,5 @@
 """Ground tasks as JSON: the official layout, written and read."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Iterator
@@ -101,10 +99,7 @@ def test_the_layout_by_hand() -> None:
     assert content["actions"]["look_A"] == {
         "action-type": "sensing",
         "events": ["yes", "no"],
-        "relations": {
-            "Full": {"yes": ["yes"], "no": ["no"]},
-            "Half": {"yes": ["yes", "no"], "no": ["yes", "no"]},
-        },
+        "relations": {"Full": {"yes": ["yes"], "no": ["no"]}, "Half": {"yes": ["yes", "no"], "no": ["yes", "no"]}},
         "designated": ["yes", "no"],
         "preconditions": {"yes": {"formula": "p"}, "no": {"formula": {"connective": "not", "formula": "p"}}},
         "effects": {"yes": None, "no": None},

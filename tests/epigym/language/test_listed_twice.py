@@ -1,7 +1,5 @@
 """Repeated entries of lists that mean sets are refused or have no effect."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The languages of files, and the arguments of `load` that apply to them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

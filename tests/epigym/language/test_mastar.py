@@ -1,25 +1,11 @@
 """mA* problems become tasks according to the definition of the language."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 
 from epigym.language import SEMANTICS, Semantics, parse_formula, parse_mastar
 from epigym.reference import semantics as reference
-from epigym.task.formula import (
-    TRUE,
-    Formula,
-    actually,
-    and_,
-    believes,
-    common,
-    everybody,
-    fluent,
-    implies,
-    not_,
-    or_,
-)
+from epigym.task.formula import TRUE, Formula, actually, and_, believes, common, everybody, fluent, implies, not_, or_
 from epigym.task.task import Action, Effect, EState, Event, Task
 from tests.helpers import strategies
 from tests.helpers.benchmark_files import load_published_task, table
@@ -140,11 +126,7 @@ def test_sensing_and_announcements(verb: str, semantics: Semantics) -> None:
         applicability=Q,
         events=(Event("sigma", and_(psi, phi)), Event("tau", and_(psi, not_(phi))), Event("epsilon")),
         designated=(0,) if verb == "announces" and semantics != "efp" else (0, 1),
-        relations={
-            "full": rows("0", "1", "2"),
-            "partial": rows("01", "01", "2"),
-            "oblivious": rows("2", "2", "2"),
-        },
+        relations={"full": rows("0", "1", "2"), "partial": rows("01", "01", "2"), "oblivious": rows("2", "2", "2")},
         observability=(
             ((P, "full"), (TRUE, "oblivious")),
             ((R, "full"), (Q, "partial"), (TRUE, "oblivious")),

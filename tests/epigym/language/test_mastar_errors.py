@@ -1,7 +1,5 @@
 """Errors in mA*: every message has the place, the unexpected text and a fix."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Compares models of theories, and classes of indistinguishable worlds, with brute force."""
 
-from __future__ import annotations
-
 from itertools import pairwise, product
 
 import numpy as np

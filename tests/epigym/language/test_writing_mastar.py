@@ -1,7 +1,5 @@
 """Tasks written in mA* and read back are equal; tasks that mA* cannot express are refused with a reason."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 import re
@@ -31,7 +29,7 @@ from tests.helpers.strategies import AGENTS, FLUENTS, partition
 
 P, Q = fluent("p"), fluent("q")
 UPDATE_MODEL = {
-    *("blocks_world", "cloud_scheduling", "consecutive_numbers", "gossip", "room_messages", "search_and_rescue"),
+    *("blocks_world", "cloud_scheduling", "consecutive_numbers", "gossip", "room_messages", "search_and_rescue")
 }
 FILES = sorted(min(folder.glob("*.txt")) for folder in (BENCHMARKS / "mastar").glob("*/Test"))
 

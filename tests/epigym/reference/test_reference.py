@@ -1,7 +1,5 @@
 """The reference against cases computed by hand, and the laws that contraction must obey."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -215,11 +213,7 @@ def test_contraction_by_hand() -> None:
 def test_canonical_form_by_hand() -> None:
     # By valuation: - (world 2) before q (world 0) before p (world 1); fluents compare in declared order.
     form = reference.canonical(model("q,p,-", "12,-,0", designated=(0, 1)), ("p", "q"))
-    assert form == (
-        ((False, False), (False, True), (True, False)),
-        (((1,), (0, 2), ()),),
-        (1, 2),
-    )
+    assert form == (((False, False), (False, True), (True, False)), (((1,), (0, 2), ()),), (1, 2))
 
 
 @given(strategies.estates(), st.integers(0, 99))

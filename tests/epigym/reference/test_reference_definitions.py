@@ -1,7 +1,5 @@
 """The reference, which computes with arrays, against the definitions in sets, on any frame."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 from itertools import compress

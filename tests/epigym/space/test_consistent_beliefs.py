@@ -1,7 +1,5 @@
 """`consistent_beliefs` of spaces against the reference, which knows nothing of it, and of what else has it."""
 
-from __future__ import annotations
-
 import dataclasses
 import pickle
 import random

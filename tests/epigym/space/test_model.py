@@ -1,7 +1,5 @@
 """`KripkeModel`: reading, questioning and exporting an e-state."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 

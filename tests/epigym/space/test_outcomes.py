@@ -1,7 +1,5 @@
 """The outcomes of actions: the core and the reference agree, and together they are what a linear plan reaches."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter, deque
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`SearchProblem`: of which sources it is made, and which task and space belong to it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Signatures of tasks: equal whatever things are called and in whichever order they are declared, else different."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

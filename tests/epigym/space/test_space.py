@@ -1,7 +1,5 @@
 """`StateSpace`: ids, batches, threads, and every width of model that the core has code for."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 
@@ -205,12 +203,7 @@ def test_e_states_are_asked_for_formulas_that_there_are() -> None:
     space, other = StateSpace(two_switches()), StateSpace(two_switches())
     own, foreign = space.bind([fluent("p")]), other.bind([fluent("p")])
     assert hold_each([], [], []).tolist() == []
-    for queries, of, ids in (
-        ([own], [1], [0]),
-        ([], [0], [0]),
-        ([own], [0, 0], [0]),
-        ([own, foreign], [0, 0], [0, 0]),
-    ):
+    for queries, of, ids in (([own], [1], [0]), ([], [0], [0]), ([own], [0, 0], [0]), ([own, foreign], [0, 0], [0, 0])):
         with pytest.raises(ValueError, match="one query for each e-state is needed, all of one space"):
             hold_each(queries, of, ids)
     with pytest.raises(IndexError, match="state 9 does not exist"):

@@ -1,7 +1,5 @@
 """Random goals are reachable by their own walk; walks breadth first meet every e-state once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """Formulas with as many levels as are supported pass through everything; with more they are refused everywhere."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import re

@@ -1,7 +1,5 @@
 """What is packed for the core comes back as it was."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

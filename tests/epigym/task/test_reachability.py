@@ -1,7 +1,5 @@
 """What the delete relaxation of the designated worlds denies is never reached, and what it does deny."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Schemas, arguments and types behind the names of a task."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Symmetries of tasks and of e-states, held against plain Python; and that nothing is lost by them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A task that contradicts itself is refused where it is made."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The summary of data sets."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from learn.data.collecting import collect, summarize

@@ -1,7 +1,5 @@
 """Problems drawn from the ranges of the domains: they fit, they differ, and none of them is a test problem."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import replace
 from functools import cache

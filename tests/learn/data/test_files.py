@@ -1,7 +1,5 @@
 """Problems made of a user's own files: goals that can be reached, parts that differ, equal seeds, one-line errors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

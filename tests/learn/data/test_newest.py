@@ -1,7 +1,5 @@
 """What is kept in memory: the newest, within a bound."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

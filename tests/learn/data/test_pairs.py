@@ -1,7 +1,5 @@
 """Pairs of e-states to learn an order from: exact labels, the right one preferred, each expansion weighing the same."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The command that lists drawn problems, and the problems that it drew for the suite to test on."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections import Counter
@@ -48,8 +46,7 @@ def test_problems_and_their_sizes_are_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("override", "message"),
-    [("domain=grapes", r"^unknown domain 'grapes'"), ("split=dev", r"^unknown split 'dev'")],
+    ("override", "message"), [("domain=grapes", r"^unknown domain 'grapes'"), ("split=dev", r"^unknown split 'dev'")]
 )
 def test_what_there_is_not_is_one_line(override: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=message):

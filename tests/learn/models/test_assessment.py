@@ -1,7 +1,5 @@
 """What `learn.assess` says of a checkpoint: errors in steps, after its calibration."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

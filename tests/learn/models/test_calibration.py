@@ -1,7 +1,5 @@
 """From values to steps: what a calibration promises of any value, and that the fitted one is the best."""
 
-from __future__ import annotations
-
 from itertools import pairwise, product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A checkpoint is what was written or refused in one line, and nothing in it is ever executed."""
 
-from __future__ import annotations
-
 import io
 import os
 import pickle

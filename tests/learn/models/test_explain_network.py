@@ -1,7 +1,5 @@
 """Explanations of networks: the parts of a value, what nodes matter, and their names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import asdict, replace

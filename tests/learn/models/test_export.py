@@ -1,7 +1,5 @@
 """Exported networks agree with PyTorch, whatever their encoding and base."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

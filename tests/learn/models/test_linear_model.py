@@ -1,7 +1,5 @@
 """Linear models: sums of weights whatever the batch, files that say all of them, and which model fits a task."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The graph network: its value written out, what it does not depend on, and what it starts with."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The paper's network: its layers, its values in steps, and the shared computation of many e-states."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 

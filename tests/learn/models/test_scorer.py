@@ -1,7 +1,5 @@
 """Scorers compute what the plain forward pass and the base heuristic say, whatever the batch."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any

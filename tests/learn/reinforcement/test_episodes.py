@@ -1,7 +1,5 @@
 """Minari data sets of rollouts: what Minari reads is what the environment does."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

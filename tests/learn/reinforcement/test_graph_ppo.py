@@ -1,7 +1,5 @@
 """PPO on graphs: its estimator, its mask, and what it learns."""
 
-from __future__ import annotations
-
 import csv
 from itertools import combinations, pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rounds of training on what a search met: what they learn from, and when they are kept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache

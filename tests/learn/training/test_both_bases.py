@@ -1,7 +1,5 @@
 """`base=best`: one network with each base heuristic, of which the better is kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is trained on: balanced and split samples, batches of them, and of pairs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

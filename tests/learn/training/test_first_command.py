@@ -1,7 +1,5 @@
 """The first command of a user, `python -m learn.train encoding=hash`: its settings, and what it says at its end."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -114,10 +112,7 @@ def test_every_encoding_has_a_folder_of_its_own(tmp_path: Path) -> None:
     [
         (["trainer.max_epochs=3"], "epoch limit: 3 epochs, 12 steps"),
         (["trainer.max_epochs=-1", "trainer.max_steps=6"], "step limit: 6 steps, epoch 2"),
-        (
-            [*STILL],
-            "early stopping after epoch {}: no better validation loss for 2 epochs",
-        ),
+        ([*STILL], "early stopping after epoch {}: no better validation loss for 2 epochs"),
         (
             [*STILL, "trainer.val_check_interval=1"],
             "early stopping after epoch {}: no better validation loss for 2 validations",
@@ -131,10 +126,7 @@ def test_a_training_says_when_and_why_it_stopped(fit: Fit, tmp_path: Path, overr
     assert record["stopped"] == stopped.format(int(metrics["epochs"]))
 
 
-@pytest.mark.parametrize(
-    ("kind", "overrides"),
-    [("files", FEW), ("published", ("recipe=paper", "trainer=cpu"))],
-)
+@pytest.mark.parametrize(("kind", "overrides"), [("files", FEW), ("published", ("recipe=paper", "trainer=cpu"))])
 def test_what_is_named_is_learned_from_and_searched(
     fit: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, overrides: tuple[str, ...]
 ) -> None:

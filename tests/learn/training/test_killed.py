@@ -1,7 +1,5 @@
 """What is killed or stopped at any moment loses nothing that was finished; started again it ends as if undisturbed."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

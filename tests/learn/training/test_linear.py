@@ -1,7 +1,5 @@
 """Linear models from distributions: which model is chosen, what is written about it, and the command."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re
@@ -257,10 +255,7 @@ def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        (
-            ["problem=coin_in_the_box/pl_3"],
-            "problem=coin_in_the_box/pl_3: model=linear does not use it, only ",
-        ),
+        (["problem=coin_in_the_box/pl_3"], "problem=coin_in_the_box/pl_3: model=linear does not use it, only "),
         (["domain=[]"], "no domain is left to learn from: give domain="),
         (["domain=grapevin"], "unknown domain 'grapevin': did you mean 'grapevine'?"),
         (["domain=[grapevine,all]"], "unknown domain 'all'"),

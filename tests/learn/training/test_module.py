@@ -1,7 +1,5 @@
 """What the Lightning module computes: errors, losses, the choice of the best epoch, calibration, averages and rates."""
 
-from __future__ import annotations
-
 import math
 from itertools import count
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Networks, optimizers, callbacks and loggers of users, named on the command line."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import logging

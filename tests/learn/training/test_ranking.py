@@ -1,7 +1,5 @@
 """Fits of linear models: they find what was planted, keep to the base where they shall, and mind the bounds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

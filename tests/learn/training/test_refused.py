@@ -1,7 +1,5 @@
 """Wrong settings of a training are refused in one line, before PyTorch is imported and before any work."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A training that was interrupted and gone on with is, bit by bit, the one that was not."""
 
-from __future__ import annotations
-
 import random
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What networks learn from: sampled problems, published ones, or files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import islice

@@ -1,7 +1,5 @@
 """Trainings from one command: every choice of encoding, objective, base and data, and what a run leaves behind."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

@@ -1,7 +1,5 @@
 """Validation by search: how many problems greedy search solves with a score, and how many nodes it expands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from itertools import islice

@@ -1,7 +1,5 @@
 """Every agent with every heuristic, on tasks and on graphs; the reference replays the plans."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Alternation of open lists: turns computed by hand, and single lists compared with the agents that they equal."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, get_args

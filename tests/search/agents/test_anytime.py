@@ -1,7 +1,5 @@
 """Anytime search on explicit graphs, with counts computed by hand."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 

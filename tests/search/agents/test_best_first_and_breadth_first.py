@@ -1,7 +1,5 @@
 """bfs, hfs, hfs_star and wa_star on explicit graphs, with counts computed by hand."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """dfs and idfs on explicit graphs, with counts computed by hand."""
 
-from __future__ import annotations
-
 from search.agents import make_agent, run_agent
 from tests.helpers.graph_space import DIAMOND, GraphSpace
 

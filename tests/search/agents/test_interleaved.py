@@ -1,7 +1,5 @@
 """Interleaved searches: the order of turns, shared e-states, and results."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

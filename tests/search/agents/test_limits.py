@@ -1,7 +1,5 @@
 """Limits end a search with its counts."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Best-first width search: novelty, and the order of expansions."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Greedy search with an open list of preferred actions, on explicit graphs and with the relaxation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

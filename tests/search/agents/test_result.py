@@ -1,7 +1,5 @@
 """Results are written to files and read back."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Every agent has equal results with and without symmetries, with fewer e-states."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Evaluations on clusters: which tasks there are, what is submitted, and that nothing is lost or computed wrongly."""
 
-from __future__ import annotations
-
 import logging
 import os
 import random

@@ -1,7 +1,5 @@
 """The runner: the grid, the records it keeps, and going on after it was killed."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

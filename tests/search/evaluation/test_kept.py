@@ -1,7 +1,5 @@
 """What an evaluation keeps carries a checksum: damage is named, set aside, and costs no more than what it hit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Suites: the problems they name, and the files they find."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

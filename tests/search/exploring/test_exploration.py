@@ -1,7 +1,5 @@
 """What can be done where a path leads: actions, values, beliefs afterwards, the e-state in the eyes of agents."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import inf
 
@@ -156,10 +154,7 @@ def test_steps_are_those_of_the_page_and_drawn_once(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize(
     ("path", "message"),
-    [
-        (["open_a", "open_x"], "step 2: unknown action 'open_x': did you mean 'open_"),
-        (["peek_a"], "step 1: "),
-    ],
+    [(["open_a", "open_x"], "step 2: unknown action 'open_x': did you mean 'open_"), (["peek_a"], "step 1: ")],
 )
 def test_a_wrong_path_names_the_step(path: list[str], message: str) -> None:
     found = exploration("coin_in_the_box/pl_7")

@@ -1,7 +1,5 @@
 """The served page in a browser: acting, going back, asking, solving. Needs Playwright and a Chromium, else skipped."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Iterator

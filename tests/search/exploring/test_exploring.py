@@ -1,7 +1,5 @@
 """The page served: every address and every error, who is refused, searches that end with whoever waits for them."""
 
-from __future__ import annotations
-
 import multiprocessing
 import signal
 import socket

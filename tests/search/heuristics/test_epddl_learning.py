@@ -1,7 +1,5 @@
 """Learning on small EPDDL problems, searching on a larger one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

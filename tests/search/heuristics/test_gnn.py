@@ -1,7 +1,5 @@
 """Search with a learned heuristic: a network with random weights in a real checkpoint, or exported."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Goals are split as far as belief distributes over conjunctions and groups."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`landmarks`: the landmarks required on a path, by hand and by definition."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

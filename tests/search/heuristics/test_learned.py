@@ -1,7 +1,5 @@
 """Search with a linear model: scores, preferred actions of the relaxation, and imports."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace

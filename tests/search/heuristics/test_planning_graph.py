@@ -1,7 +1,5 @@
 """Planning graphs and their heuristics, computed by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

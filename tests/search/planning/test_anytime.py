@@ -1,7 +1,5 @@
 """After the first plan: shorter plans, each validated and written at once."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from functools import partial

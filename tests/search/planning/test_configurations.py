@@ -1,7 +1,5 @@
 """The configuration files: every option works and has the defaults of the code."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Plan files: a plan that is not validated is never in the plan file."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The reference checks that there is no plan, and detects a wrong core."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

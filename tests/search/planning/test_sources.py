@@ -1,7 +1,5 @@
 """Sources: agents and `search.plan` take environments, tasks, spaces and names."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from functools import partial

@@ -1,7 +1,5 @@
 """Executions: actions and observations lead to the e-states of the environment."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

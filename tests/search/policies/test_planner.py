@@ -1,7 +1,5 @@
 """`search.plan` and the commands with a policy: results, files, limits, refusals."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

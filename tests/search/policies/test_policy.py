@@ -1,7 +1,5 @@
 """Policies: files, actions in e-states, and validation."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Policies found: existence and depth against fixpoints over all e-states, and problems with known answers."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Policies reach the goal in every episode of environments in which one designated world is actual."""
 
-from __future__ import annotations
-
 import random
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """Limits are enforced for all agents and heuristics: a search that does not end by itself is killed."""
 
-from __future__ import annotations
-
 import itertools
 import multiprocessing
 import sys

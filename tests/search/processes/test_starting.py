@@ -1,7 +1,5 @@
 """Processes start from any process, and their start does not count for their time limits."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

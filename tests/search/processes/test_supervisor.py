@@ -1,7 +1,5 @@
 """Processes with limits enforced from outside."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import signal

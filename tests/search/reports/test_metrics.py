@@ -1,7 +1,5 @@
 """Aggregates: known values, and the paper's own table from its own figures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The page of a report: one well-formed file with the right numbers, that needs nothing else."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

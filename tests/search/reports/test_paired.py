@@ -1,7 +1,5 @@
 """Tests and intervals for two configurations, with numbers made by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

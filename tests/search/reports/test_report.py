@@ -1,7 +1,5 @@
 """Tables and figures from outcomes whose numbers were made by hand."""
 
-from __future__ import annotations
-
 import csv
 import re
 import subprocess

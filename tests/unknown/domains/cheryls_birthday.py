@@ -17,8 +17,6 @@ date is open, as far as it can be found out when all are asked in turn whether t
 it, the reader need not.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from itertools import cycle

@@ -14,8 +14,6 @@ Departures: there are sentences that spoil it: how a coin fell, and whether ones
 and payer are open, and cryptographers are asked.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.unknown.text import (

@@ -13,8 +13,6 @@ destinations are open, and agents are asked at a possible destination whether th
 that, because arrived agents stay; going to the possible destinations in turn does.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import pairwise, product

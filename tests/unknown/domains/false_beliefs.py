@@ -16,8 +16,6 @@ that it looks. Sally shall believe that it is where she put it, and be wrong. No
 first does.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.unknown.text import declare_action_type, state_count, write_problem

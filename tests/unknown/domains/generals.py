@@ -15,8 +15,6 @@ Departures: the generals do not act on what they know; messages are not numbered
 levels. In the sensing version it is open whether there is an attack at dawn, and messengers say whether there is.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise, product
 from typing import Any
 

@@ -14,8 +14,6 @@ Departures: sentences are not tied to a turn, and nobody agreed before on what t
 colours are open, and persons are asked.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.unknown.text import declare_sentence, declare_spoken_type, number_names, write_parity, write_problem

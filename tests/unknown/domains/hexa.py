@@ -14,8 +14,6 @@ keep. In the sensing version only the first player's card is given, and a player
 asked in a whisper whether it holds a card.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.unknown.text import declare_action_type, number_names, state_count, write_problem

@@ -18,8 +18,6 @@ number of prisoners with every visit; the clerk takes their place as a second ag
 knows whether the light is on in the beginning: the counter has to be there first.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.unknown.text import declare_action_type, number_names, write_problem

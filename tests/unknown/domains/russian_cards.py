@@ -17,8 +17,6 @@ Hamming code, and Anne's hands the 14 planes of a Steiner quadruple system. In t
 given, and players are asked whether they hold an even number of these cards.
 """
 
-from __future__ import annotations
-
 from itertools import combinations, pairwise
 from typing import Any
 

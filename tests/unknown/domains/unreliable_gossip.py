@@ -13,8 +13,6 @@ Departures: in a call one agent speaks about one secret, instead of both about a
 in the paper agents do not know how many are unreliable. In the sensing version all is open but the secret of p1.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.unknown.text import declare_action_type, number_names, state_count, write_problem
@@ -30,10 +28,7 @@ def write(sensing: bool, agents: int) -> str:
         agents: how many, at least 3.
     """
     names = number_names("p", agents)
-    shapes = {
-        "call": {"Full": "actual | other", "Half": "actual other"},
-        "broadcast": {"Full": "actual | other"},
-    }
+    shapes = {"call": {"Full": "actual | other", "Half": "actual other"}, "broadcast": {"Full": "actual | other"}}
     designated = "actual other" if sensing else "actual"
     said = {"one": "(says_one ?i ?k)", "zero": "(says_zero ?i ?k)"}
     models = (

@@ -1,7 +1,6 @@
 """The scaling suite: how its goals are chosen, measured and stored."""
 
 import json
-from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -14,14 +13,11 @@ from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, considers_possible
 from search.agents import run_agent
 from search.agents.breadth_first import BreadthFirst
-from search.agents.limits import Limits
 from tests.benchmarks.suites import scaling
 from tests.benchmarks.suites.__main__ import main
 from tests.benchmarks.suites.scaling import SIZES, Quarry, ScalingInstance, Sizes
-from tests.benchmarks.suites.tables import store
 
 INSTANCES = scaling.read(SCALING)
-LIMITS = Limits(time_limit=60.0, memory_limit="8GiB")
 
 
 @pytest.mark.parametrize("domain", ["assembly_line", "coin_in_the_box", "grapevine"])
@@ -41,18 +37,6 @@ def test_effort_in_sight_is_what_breadth_first_search_generates(domain: str) -> 
     assert efforts > 3
 
 
-def test_a_lower_rung_is_the_drawn_goal_nearest_to_its_target() -> None:
-    quarry = Quarry("grapevine", {}, 2000)
-    drawn = quarry.draws(2, 60, 12)
-    seed, goal = scaling.nearest(quarry, drawn, 700)
-    assert (seed, goal) in drawn
-    assert goal == quarry.draw(seed, 12)
-    distances = [max(effort / 700, 700 / effort) for _, one in drawn if (effort := quarry.effort(one))]
-    effort = quarry.effort(goal)
-    assert effort is not None
-    assert max(effort / 700, 700 / effort) == min(distances) < 1.5
-
-
 def test_drawing_again_gives_the_same_rungs() -> None:
     growing = [{"agents": 2}, {"agents": 3}, {"agents": 3}, {"agents": 4}, {"agents": 4}]
     sizes = Sizes(growing, lower=3, most_steps=8, look_ahead=2000, first_effort=50, lower_draws=30)
@@ -65,57 +49,6 @@ def test_drawing_again_gives_the_same_rungs() -> None:
     quarry = Quarry("coin_in_the_box", {"agents": 4}, 2000)
     missing = {instance.instance: quarry.missing(quarry.draw(instance.seed, 32)) for instance in instances[3:]}
     assert missing["scaling_05"] >= missing["scaling_04"] > 0
-
-
-def _make_instance(number: int, *goals: str) -> ScalingInstance:
-    return ScalingInstance("coin_in_the_box", f"scaling_{number:02d}", json.dumps({"goals": list(goals)}), 3, "x y", 2)
-
-
-def test_measuring_fills_in_the_row_and_the_table_keeps_it(tmp_path: Path) -> None:
-    [measured] = scaling.measure([_make_instance(1, "B(b, tail)")], LIMITS)
-    assert (measured.status, measured.plan_length, measured.expanded, measured.generated) == ("solved", 3, 8, 37)
-    assert (measured.time_limit_s, measured.memory_limit) == (60.0, "8GiB")
-    assert measured.walk_length == 2
-    [hard] = scaling.measure([_make_instance(2, "B(a, -tail)")], replace(LIMITS, time_limit=0.0))
-    assert (hard.status, hard.plan_length) == ("time_limit", "")
-    path = tmp_path / "table.csv"
-    store(map(asdict, [measured, hard]), path)
-    for instance, again in zip((measured, hard), scaling.read(path), strict=True):
-        assert list(map(str, asdict(again).values())) == list(map(str, asdict(instance).values()))
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_search_without_a_plan_decides_the_rungs_whose_goals_it_has_not_met() -> None:
-    impossible, easy, vain = (
-        _make_instance(1, "B(a, -tail)"),
-        _make_instance(2, "B(b, tail)"),
-        _make_instance(3, "B(a, -tail)", "B(b, tail)"),
-    )
-    alone = [scaling.measure([instance], LIMITS)[0] for instance in (impossible, easy, vain)]
-    assert [instance.status for instance in alone] == ["unsolvable", "solved", "unsolvable"]
-    together = scaling.measure([impossible, easy, vain], LIMITS)
-    assert [instance.instance for instance in together] == ["scaling_01", "scaling_03"]
-    counts = [(instance.expanded, instance.generated, instance.distinct) for instance in alone]
-    assert [(instance.expanded, instance.generated, instance.distinct) for instance in together] == [
-        counts[0],
-        counts[2],
-    ]
-    assert [instance.instance for instance in scaling.measure([easy, vain], LIMITS)] == ["scaling_02"]
-
-
-def test_every_rung_of_a_table_is_measured_there(tmp_path: Path) -> None:
-    path = tmp_path / "table.csv"
-    instances = [
-        _make_instance(1, "B(b, tail)"),
-        _make_instance(2, "B(a, -tail)"),
-        _make_instance(3, "B(c, tail)"),
-        _make_instance(4, "B(b, -tail)"),
-    ]
-    store(map(asdict, instances), path)
-    scaling.generate(["coin_in_the_box"], path, LIMITS)
-    measured = scaling.read(path)
-    assert [instance.instance for instance in measured] == [instance.instance for instance in instances]
-    assert [instance.status for instance in measured] == ["solved", "unsolvable", "solved", "unsolvable"]
 
 
 def test_the_program_writes_a_table_of_its_own(tmp_path: Path) -> None:

@@ -178,15 +178,7 @@ def searches() -> dict[str, Configuration]:
     return {one.label: one for one in made}
 
 
-def generate(
-    domain: str,
-    table: Path,
-    limits: Limits,
-    *,
-    parallel: int = 1,
-    sample: Sampler | None = None,
-    search: Searcher | None = None,
-) -> None:
+def generate(domain: str, table: Path, limits: Limits, *, parallel: int = 1) -> None:
     """Generate larger instances of a domain until no search solves them, and sample its control.
 
     What the table has is not done again; it is written after every instance.
@@ -196,16 +188,14 @@ def generate(
         table: where the instances are kept.
         limits: of time to read, ground and search, and of memory of the process, per search and instance.
         parallel: searches at a time.
-        sample: gives the problem of a step and attempt; `sample_apart` by default.
-        search: gives the outcomes of searches, by label, on a problem; `run_searches` by default.
 
     Raises:
         UsageError: when the table was measured within other limits.
         EpigymError: when the process that draws a problem dies, or a drawn plan is not valid.
     """
     line = LINES[domain]
-    sample = sample or partial(sample_apart, domain, line, limits)
-    search = search or partial(run_searches, limits=limits, parallel=parallel)
+    sample = partial(sample_apart, domain, line, limits)
+    search = partial(run_searches, limits=limits, parallel=parallel)
     instances = [instance for instance in read_instances(table, HardInstance.read) if instance.domain == domain]
     control = [instance for instance in instances if instance.is_control]
     instances = [instance for instance in instances if not instance.is_control]

@@ -20,7 +20,7 @@ from epigym.errors import DamagedError, EpigymError, MissingError
 from epigym.io.checksummed import read_checksummed, write_checksummed
 from epigym.io.files import replacing
 from epigym.space.search_problem import SearchProblem, Source
-from learn.data.explorers import Exploration, ExplorerSettings, OnVisit, explore, keep, require_goal, resolve
+from learn.data.explorers import ExploredGraph, ExplorerSettings, OnVisit, explore, keep, require_goal, resolve
 from learn.data.fingerprint import fingerprint, fingerprint_task
 from learn.data.rows import Encoded, encode, pack, unpack
 
@@ -81,7 +81,7 @@ class DataSet:
     metadata: Mapping[str, Any]
 
 
-def make_samples(exploration: Exploration, settings: ExplorerSettings, encoding: Mapping[str, Any]) -> Samples:
+def make_samples(exploration: ExploredGraph, settings: ExplorerSettings, encoding: Mapping[str, Any]) -> Samples:
     """The labelled e-states of an exploration as samples.
 
     Args:
@@ -214,7 +214,7 @@ def _arrays(samples: Samples) -> dict[str, NDArray[Any]]:
     return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
 
-def _counts(exploration: Exploration, samples: Samples) -> dict[str, Any]:
+def _counts(exploration: ExploredGraph, samples: Samples) -> dict[str, Any]:
     """The statistics that `learn.rollouts` prints and draws."""
     distances, depths = np.bincount(samples.distance), np.bincount(samples.depth)
     return {

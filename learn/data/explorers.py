@@ -76,7 +76,7 @@ class ExplorerSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Exploration:
+class ExploredGraph:
     """The visited e-states in the order of their visit, and every recorded transition.
 
     `dataclasses.replace` with a task that has another goal labels the same e-states for that goal.
@@ -161,7 +161,7 @@ class Newest(Generic[V]):
         self._kept.clear()
 
 
-_explored: Newest[Exploration] = Newest(1 << 29)
+_explored: Newest[ExploredGraph] = Newest(1 << 29)
 """Breadth-first explorations by the fingerprint of the task without its goal; incomplete ones also by their size."""
 
 
@@ -177,7 +177,7 @@ def resolve(source: Source, settings: ExplorerSettings) -> tuple[Task, ExplorerS
     )
 
 
-def explore(source: Source, settings: ExplorerSettings, on_visit: OnVisit = lambda visited: None) -> Exploration:
+def explore(source: Source, settings: ExplorerSettings, on_visit: OnVisit = lambda visited: None) -> ExploredGraph:
     """Explore the reachable e-states and label the visited ones with their distances.
 
     Args:
@@ -198,7 +198,7 @@ def explore(source: Source, settings: ExplorerSettings, on_visit: OnVisit = lamb
     return _explore_depth_first(task, settings, on_visit)
 
 
-def keep(exploration: Exploration, settings: ExplorerSettings) -> NDArray[np.int64]:
+def keep(exploration: ExploredGraph, settings: ExplorerSettings) -> NDArray[np.int64]:
     """int64[k]: positions of the visited e-states with a finite label, at most `max_kept`, ascending."""
     labelled = np.flatnonzero(exploration.distance != UNREACHABLE)
     if len(labelled) <= settings.max_kept:
@@ -207,7 +207,7 @@ def keep(exploration: Exploration, settings: ExplorerSettings) -> NDArray[np.int
     return np.sort(generator.choice(labelled, settings.max_kept, replace=False))
 
 
-def require_goal(exploration: Exploration, kept: NDArray[np.integer]) -> None:
+def require_goal(exploration: ExploredGraph, kept: NDArray[np.integer]) -> None:
     """Check that there are labelled e-states.
 
     Raises:
@@ -248,7 +248,7 @@ def compute_discard_probability(
     )
 
 
-def _explore_exhaustively(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> Exploration:
+def _explore_exhaustively(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> ExploredGraph:
     """Explore breadth first, or reuse a cached exploration of the task with another goal."""
     without_goal = replace(task, goal=())
     key = f"{fingerprint_task(without_goal)} {settings.consistent_beliefs}"
@@ -267,7 +267,7 @@ def _explore_exhaustively(task: Task, settings: ExplorerSettings, on_visit: OnVi
     return exploration
 
 
-def _explore_breadth_first(task: Task, space: StateSpace, max_visited: int, on_visit: OnVisit) -> Exploration:
+def _explore_breadth_first(task: Task, space: StateSpace, max_visited: int, on_visit: OnVisit) -> ExploredGraph:
     """Explore a new space breadth first; ids count up in the order of discovery."""
     recorded: list[Transitions] = []
     depths = [np.zeros(1, dtype=np.int32)]
@@ -284,7 +284,7 @@ def _explore_breadth_first(task: Task, space: StateSpace, max_visited: int, on_v
     is_new = np.concatenate([np.empty(0, dtype=np.bool_), *(transitions.is_new for transitions in recorded)])
     action = _join(transitions.action for transitions in recorded)
     root = np.array([-1], dtype=np.int32)
-    return Exploration(
+    return ExploredGraph(
         task=task,
         explorer="exhaustive",
         complete=expanded == len(space),
@@ -298,7 +298,7 @@ def _explore_breadth_first(task: Task, space: StateSpace, max_visited: int, on_v
     )
 
 
-def _explore_depth_first(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> Exploration:
+def _explore_depth_first(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> ExploredGraph:
     space = StateSpace(task, consistent_beliefs=settings.consistent_beliefs)
     generator = np.random.default_rng(settings.seed)
     sparse = is_sparse(len(task.actions), settings.max_depth, settings.max_visited)
@@ -328,7 +328,7 @@ def _explore_depth_first(task: Task, settings: ExplorerSettings, on_visit: OnVis
         steps = zip(found.target[order].tolist(), found.action[order].tolist(), strict=True)
         stack.extend((target, depth + 1, state, step) for target, step in steps if target not in entered)
     depths, predecessors, actions = np.array(list(entered.values()), dtype=np.int32).T
-    return Exploration(
+    return ExploredGraph(
         task=task,
         explorer="dfs",
         complete=complete and not any(state not in entered for state, *_ in stack),

@@ -24,7 +24,7 @@ from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, Op, believes, fluent, knows_whether, not_, split_goal
 from epigym.task.task import Task
 from learn.data.distribution import MAX_STATES, MIN_DISTANCE, MOST, MOST_LONG, ExploredTask, walk_narrowly
-from learn.data.explorers import Exploration, ExplorerSettings, explore
+from learn.data.explorers import ExploredGraph, ExplorerSettings, explore
 
 _PER_VALIDATING: Final = 4  # number of problems for each validation problem
 _MOST_FORMULAS: Final = 400  # maximum number of formulas of each modal depth in a vocabulary
@@ -233,7 +233,7 @@ class _Sampler:
 
 
 def _walk_nearby(
-    exploration: Exploration, space: StateSpace, rng: np.random.Generator, *, steps: int
+    exploration: ExploredGraph, space: StateSpace, rng: np.random.Generator, *, steps: int
 ) -> tuple[list[int], list[int]]:
     """A shortest walk to a random e-state before the last explored layer; further arguments as `sample_walk`."""
     depth = exploration.depth

@@ -20,7 +20,7 @@ from epigym.space import ragged
 from epigym.space.search_problem import Source
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
-from learn.data.explorers import Exploration, ExplorerSettings, OnVisit, explore, keep, require_goal
+from learn.data.explorers import ExploredGraph, ExplorerSettings, OnVisit, explore, keep, require_goal
 from learn.data.labels import UNREACHABLE
 
 _BEST = 2  # maximum number of best successors of an e-state in pairs
@@ -125,7 +125,7 @@ def make_plan_pairs(space: StateSpace, states: Sequence[int], *, seed: int) -> P
 
 def _explore_nearest(
     task: Task, expansions: int, max_states: int, rng: np.random.Generator, *, partially_explored: bool
-) -> tuple[Exploration, NDArray[np.int32], list[int]] | None:
+) -> tuple[ExploredGraph, NDArray[np.int32], list[int]] | None:
     """Explore a problem; return the exploration, distances and the e-states to expand, or None if it is too large."""
     exploration = explore(task, ExplorerSettings("exhaustive", max_visited=max_states))
     distance = exact = exploration.distance
@@ -141,7 +141,7 @@ def _explore_nearest(
     return exploration, distance, _choose_expansions(exact, ptr, exploration.target[order], expansions, rng)
 
 
-def _walk_to(exploration: Exploration, places: NDArray[np.integer]) -> tuple[StateSpace, NDArray[np.int32]]:
+def _walk_to(exploration: ExploredGraph, places: NDArray[np.integer]) -> tuple[StateSpace, NDArray[np.int32]]:
     """Build a space that holds some visited e-states, given by position, and return their ids in the same order.
 
     The space has the goal and holds only these e-states and those on the paths to them.

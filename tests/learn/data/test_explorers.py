@@ -15,7 +15,7 @@ from epigym.task.formula import TRUE, considers_possible
 from epigym.task.task import Task
 from learn.data.collecting import collect
 from learn.data.dataset import load_or_make
-from learn.data.explorers import Exploration, ExplorerSettings, compute_discard_probability, explore, is_sparse, keep
+from learn.data.explorers import ExploredGraph, ExplorerSettings, compute_discard_probability, explore, is_sparse, keep
 from learn.data.labels import UNREACHABLE
 from tests.helpers.tasks import delusion
 
@@ -279,7 +279,7 @@ def test_what_a_space_forbids_is_not_explored(tmp_path: Path) -> None:
     assert counts[0] == counts[3] > counts[1] == counts[2]
 
 
-def assert_equal(explorations: list[Exploration]) -> None:
+def assert_equal(explorations: list[ExploredGraph]) -> None:
     """All explorations are the same, to the bit."""
     first, *others = explorations
     for other in others:

@@ -18,14 +18,13 @@ from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, ForkServerContext
 from time import monotonic
-from typing import Any, ParamSpec
+from typing import Any
 
 from epigym.errors import EpigymError
 from search.agents.result import SearchStatus
 from search.processes.channel import CallResult, Deadline, Message, Work, run_call
 from search.processes.tree import ProcessTree
 
-P = ParamSpec("P")
 START_SECONDS = 60.0
 """The time for a process to start and to import the modules of its call, apart from the call's time limit."""
 GRACE_SECONDS = 0.2
@@ -142,18 +141,10 @@ def watch(
             process.kill()
 
 
-def _only_results(
-    watch: Callable[P, Generator[JobResult | Message | None, None, None]],
-) -> Callable[P, Generator[JobResult, None, None]]:
-    def results(*args: P.args, **kwargs: P.kwargs) -> Generator[JobResult, None, None]:
-        with closing(watch(*args, **kwargs)) as found:
-            yield from (each for each in found if isinstance(each, JobResult))
-
-    return results
-
-
-supervise = _only_results(watch)
-"""Run jobs as `watch` does, and yield only their results."""
+def supervise(jobs: Iterable[Job], **options: Any) -> Generator[JobResult, None, None]:
+    """Run jobs as `watch` does, with the same options; yields only their results."""
+    with closing(watch(jobs, **options)) as received:
+        yield from (each for each in received if isinstance(each, JobResult))
 
 
 def _start_server(preload: Sequence[str]) -> Iterator[None]:

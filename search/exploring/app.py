@@ -26,6 +26,7 @@ from search.agents.limits import Limits
 from search.exploring.background_search import describe, search_in_background
 from search.exploring.exploration import Exploration
 from search.planning.configuration import Configuration
+from search.planning.options import SearchOptions
 
 POLICY = (
     "default-src 'none'; connect-src 'self'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
@@ -122,11 +123,11 @@ def make_app(exploration: Exploration, configuration: Configuration, limits: Lim
             abort(415, "a search is asked for in JSON, such as {}")
         with turn:
             task = exploration.make_task(_parse("after"))
-        consistent_beliefs = exploration.space.consistent_beliefs
+        options = SearchOptions(limits, consistent_beliefs=exploration.space.consistent_beliefs)
 
         def answer() -> Iterator[str]:
             """Blanks during the search, which fail once the client has gone; then the answer."""
-            with closing(search_in_background(task, configuration, limits, consistent_beliefs)) as results:
+            with closing(search_in_background(task, configuration, options)) as results:
                 for result in results:
                     yield " " if result is None else json.dumps({"plan": result.plan, "told": describe(result, limits)})
 

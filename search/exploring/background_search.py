@@ -4,35 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import closing
+from functools import partial
 
 from epigym.task.task import Task
-from search.agents.limits import Limits, memory_bytes
+from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
-from search.planning.planner import GRACE_MEMORY, find_plan_here
+from search.planning.planner import find_plan_here, watch_search
 from search.planning.single_search import complete_result, make_blank_result
-from search.processes.supervisor import Job, JobResult, watch
+from search.processes.supervisor import JobResult
 
 
 def search_in_background(
-    task: Task, configuration: Configuration, limits: Limits, consistent_beliefs: bool
+    task: Task, configuration: Configuration, options: SearchOptions
 ) -> Generator[SearchResult | None, None, None]:
-    """Search for a plan as `find_plan` does: None ever again while it searches, then its result.
+    """Search for a plan as `find_plan` does; yields None at least ten times a second, at last the result.
 
     Closing the iterator kills the search.
     """
-    options = SearchOptions(limits, consistent_beliefs=consistent_beliefs)
-    job = Job(
-        task.name, find_plan_here, (task, configuration, options), takes_channel=True, time_limit=limits.time_limit
-    )
-    memory = int(GRACE_MEMORY * memory_bytes(limits.memory_limit))
-    with closing(watch([job], parallel=1, memory_limit=memory, preload=[__name__])) as heard:
-        for each in heard:
-            if isinstance(each, JobResult):
-                yield complete_result(each, make_blank_result(configuration, task.name, options))
-            else:
-                yield None
+    blank = make_blank_result(configuration, task.name, options)
+    with closing(watch_search(partial(find_plan_here, task, configuration), options)) as received:
+        for each in received:
+            yield complete_result(each, blank) if isinstance(each, JobResult) else None
 
 
 def describe(result: SearchResult, limits: Limits) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from math import inf
 from time import perf_counter
 
 from epigym.errors import EpigymError, UsageError
@@ -121,13 +120,8 @@ def run_search(search: Callable[..., Result], options: SearchOptions, file: File
     if options.limits is None:
         return search(options=options)
     latest: object = None
-    memory = memory_bytes(options.limits.memory_limit)
-    call = partial(search, options=replace(options, limits=replace(options.limits, memory_limit=memory)))
-    job = Job("search", call, (), takes_channel=True, time_limit=options.limits.time_limit)
-    memory = int(GRACE_MEMORY * memory)
-    running = watch([job], parallel=1, memory_limit=memory, preload=[__name__], copies=may_be_copied())
     try:
-        with closing(running) as received:
+        with closing(watch_search(search, options)) as received:
             for each in received:
                 if isinstance(each, JobResult):
                     job_result = each
@@ -142,6 +136,18 @@ def run_search(search: Callable[..., Result], options: SearchOptions, file: File
         error.add_note(job_result.detail)
         raise error
     return complete_result(job_result, blank)
+
+
+def watch_search(
+    search: Callable[..., SearchResult], options: SearchOptions
+) -> Generator[JobResult | Message | None, None, None]:
+    """Run a search, see `run_search`, in a separate process; yields as `watch` of `search.processes.supervisor`."""
+    limits = options.active_limits
+    memory = memory_bytes(limits.memory_limit)
+    call = partial(search, options=replace(options, limits=replace(limits, memory_limit=memory)))
+    job = Job("search", call, (), takes_channel=True, time_limit=limits.time_limit)
+    memory = int(GRACE_MEMORY * memory)
+    return watch([job], parallel=1, memory_limit=memory, preload=[__name__], copies=may_be_copied())
 
 
 def _make_interrupt(plan_file: File | None) -> KeyboardInterrupt:
@@ -176,11 +182,8 @@ def _verify(
 def _confirm(task: Task, result: SearchResult, limits: Limits) -> SearchResult:
     """Check with the reference that there is no plan, within the time limit."""
     start = perf_counter()
-    seconds = inf if limits.time_limit is None else limits.time_limit
     try:
-        confirmation = confirm_unsolvable(
-            task, result.generated, result.distinct, seconds, consistent_beliefs=result.consistent_beliefs
-        )
+        confirmation = confirm_unsolvable(task, result, limits)
     except RefutedError as error:
         message = f"{result.label} says that there is no plan, but {error}"
         result = replace(result, status=SearchStatus.ERROR, message=message)

@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import inf
 from time import perf_counter
 
 from epigym.errors import EpigymError
@@ -24,6 +23,8 @@ from epigym.reference.semantics import (
 )
 from epigym.space.space import StateSpace
 from epigym.task.task import Action, EState, Task
+from search.agents.limits import Budget, Limits
+from search.agents.result import SearchResult
 
 SPARE = 1_000
 """Successors that the reference may generate beyond those that the search generated."""
@@ -61,30 +62,27 @@ class Confirmation:
         return f"checked {self.checked} of {self.known} e-states"
 
 
-def confirm_unsolvable(
-    task: Task, generated: int, distinct: int, seconds: float = inf, *, consistent_beliefs: bool = False
-) -> Confirmation:
-    """Check that a task has no plan.
+def confirm_unsolvable(task: Task, result: SearchResult, limits: Limits) -> Confirmation:
+    """Check the result that a task has no plan.
 
     Args:
         task: the planning task.
-        generated: the successors that the search generated. The reference generates at most `SPARE` more, and `MOST` in
-            all; a successor of a large e-state counts more than once.
-        distinct: the e-states that the search reached, a lower bound of the size of the space.
-        seconds: the time limit of the check, tested between two successors.
-        consistent_beliefs: whether e-states with inconsistent beliefs are excluded, see `StateSpace`.
+        result: of the search. The reference generates at most `SPARE` successors more than the search, and `MOST` in
+            all; a successor of a large e-state counts more than once. The e-states that the search reached are a lower
+            bound of the size of the space.
+        limits: their time limit is tested between two successors.
 
     Raises:
         RefutedError: when the goal holds in an e-state, or the reference sees other successors than the core.
     """
-    budget = _Budget(min(generated + SPARE, MOST), perf_counter() + seconds)
-    space = StateSpace(task, consistent_beliefs=consistent_beliefs)
+    budget = _SuccessorBudget(min(result.generated + SPARE, MOST), limits.start())
+    space = StateSpace(task, consistent_beliefs=result.consistent_beliefs)
     checked = 0
     try:
         for _ in _explore(space, budget):
             checked += 1
     except _SpentError:
-        return Confirmation(checked, max(distinct, len(space)), budget.is_cut)
+        return Confirmation(checked, max(result.distinct, len(space)), budget.is_cut)
     return Confirmation(checked, checked)
 
 
@@ -92,18 +90,18 @@ class _SpentError(Exception):
     """Raised when the budget is spent."""
 
 
-class _Budget:
+class _SuccessorBudget:
     """The remaining successors and time; `is_cut` says whether a single successor exceeded the budget."""
 
-    def __init__(self, successors: int, deadline: float) -> None:
+    def __init__(self, successors: int, time: Budget) -> None:
         self.is_cut = False
-        self._left, self._deadline = successors, deadline
+        self._left, self._time = successors, time
 
     def take(self, successors: int) -> None:
         """Count work as so many successors; raises `_SpentError` when it exceeds the budget or `_LARGEST`."""
         self._left -= successors
         self.is_cut = successors > _LARGEST
-        if self.is_cut or self._left < 0 or perf_counter() > self._deadline:
+        if self.is_cut or self._left < 0 or not self._time.left:
             raise _SpentError
 
     @contextmanager
@@ -117,7 +115,7 @@ class _Budget:
             raise _SpentError
 
 
-def _explore(space: StateSpace, budget: _Budget) -> Iterator[int]:
+def _explore(space: StateSpace, budget: _SuccessorBudget) -> Iterator[int]:
     """Check e-states breadth first; yields each."""
     task = space.task
     budget.take(_edges(task.initial) // _PAIRS)
@@ -137,7 +135,7 @@ def _explore(space: StateSpace, budget: _Budget) -> Iterator[int]:
 
 
 def _successors(
-    space: StateSpace, number: int, state: EState, budget: _Budget
+    space: StateSpace, number: int, state: EState, budget: _SuccessorBudget
 ) -> Iterator[tuple[int, EState, CanonicalForm]]:
     """The successors of an e-state: number in the core, e-state and canonical form by the reference."""
     task = space.task

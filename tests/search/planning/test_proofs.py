@@ -14,7 +14,7 @@ from epigym.space.space import StateSpace, Transitions
 from epigym.task.formula import TRUE, fluent, not_
 from epigym.task.task import Action, EState, Event, Task
 from search.agents.limits import Limits
-from search.agents.result import SearchStatus
+from search.agents.result import SearchResult, SearchStatus
 from search.planning import proofs
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
@@ -59,13 +59,24 @@ def applications(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
+def confirm(
+    task: Task, generated: int, distinct: int, *, time_limit: float | None = None, consistent_beliefs: bool = False
+) -> Confirmation:
+    """Check the result of a search with these counts."""
+    result = SearchResult(
+        SearchStatus.UNSOLVABLE, "bfs", task.name, generated=generated, distinct=distinct,
+        consistent_beliefs=consistent_beliefs,
+    )  # fmt: skip
+    return confirm_unsolvable(task, result, Limits(time_limit=time_limit))
+
+
 def test_the_whole_of_a_small_space_is_confirmed() -> None:
-    assert str(confirm_unsolvable(hopeless(), 0, 1)) == "confirmed: all 3 e-states"
-    assert str(confirm_unsolvable(endless(), 0, 1)) == "confirmed: all 64 e-states"
+    assert str(confirm(hopeless(), 0, 1)) == "confirmed: all 3 e-states"
+    assert str(confirm(endless(), 0, 1)) == "confirmed: all 64 e-states"
     # Its only plan makes an agent believe everything.
-    assert str(confirm_unsolvable(delusion(), 0, 1, consistent_beliefs=True)) == "confirmed: all 2 e-states"
+    assert str(confirm(delusion(), 0, 1, consistent_beliefs=True)) == "confirmed: all 2 e-states"
     with pytest.raises(RefutedError, match=r"^the goal holds in e-state \d$"):
-        confirm_unsolvable(delusion(), 0, 1)
+        confirm(delusion(), 0, 1)
 
 
 @pytest.mark.parametrize(("generated", "spare", "most"), [(0, 30, 1000), (10, 20, 1000), (1000, 1000, 30)])
@@ -74,28 +85,28 @@ def test_the_reference_generates_a_counted_number_of_successors(
 ) -> None:
     monkeypatch.setattr(proofs, "SPARE", spare)
     monkeypatch.setattr(proofs, "MOST", most)
-    found = confirm_unsolvable(endless(), generated, 64)
+    found = confirm(endless(), generated, 64)
     assert (found.known, found.is_cut) == (64, False)
     assert str(found) == f"checked {found.checked} of 64 e-states"
     assert len(applications) == 30
     assert found.checked == 30 // 6  # in the first e-states all six actions are applicable
-    assert confirm_unsolvable(endless(), generated, 64) == found
+    assert confirm(endless(), generated, 64) == found
 
 
 def test_the_successors_of_the_search_suffice_for_the_whole_space(
     monkeypatch: pytest.MonkeyPatch, applications: list[str]
 ) -> None:
     monkeypatch.setattr(proofs, "SPARE", 0)
-    assert confirm_unsolvable(endless(), 192, 64) == Confirmation(64, 64)
+    assert confirm(endless(), 192, 64) == Confirmation(64, 64)
     assert len(applications) == 192
-    assert confirm_unsolvable(endless(), 191, 64).checked < 64
+    assert confirm(endless(), 191, 64).checked < 64
 
 
 def test_successors_of_a_large_e_state_count_more_than_once(
     monkeypatch: pytest.MonkeyPatch, applications: list[str]
 ) -> None:
     monkeypatch.setattr(proofs, "SPARE", 100)
-    found = confirm_unsolvable(unsolvable(domain_problem("gossip", agents=8)), 0, 1)  # 256 worlds, 56 actions
+    found = confirm(unsolvable(domain_problem("gossip", agents=8)), 0, 1)  # 256 worlds, 56 actions
     assert found.checked == 0
     assert 1 < len(applications) < 10
 
@@ -106,12 +117,12 @@ def test_an_e_state_with_many_actions_is_not_free(monkeypatch: pytest.MonkeyPatc
         f"action n{number}; executable n{number} if tail, -tail; n{number} causes tail;\n" for number in range(200)
     )
     task = unsolvable(parse_mastar(COIN.replace("agent a, b;", f"agent a, b;\n{never}")))
-    assert confirm_unsolvable(task, 0, 1).checked == 0
+    assert confirm(task, 0, 1).checked == 0
     assert applications == []
 
 
 def test_a_single_successor_that_would_take_too_long_is_not_generated(applications: list[str]) -> None:
-    assert confirm_unsolvable(dense(600), 10**6, 1) == Confirmation(0, 1, is_cut=True)
+    assert confirm(dense(600), 10**6, 1) == Confirmation(0, 1, is_cut=True)
     assert applications == []
     result = find_plan(dense(600), Configuration.of("bfs"))
     assert (result.proof, result.message) == (
@@ -124,12 +135,12 @@ def test_the_check_stops_at_a_successor_that_took_too_long(
     monkeypatch: pytest.MonkeyPatch, applications: list[str]
 ) -> None:
     monkeypatch.setattr(proofs, "SLOW_SECONDS", 0.0)
-    assert confirm_unsolvable(hopeless(), 10, 3) == Confirmation(0, 3, is_cut=True)
+    assert confirm(hopeless(), 10, 3) == Confirmation(0, 3, is_cut=True)
     assert len(applications) == 1
 
 
 def test_without_time_nothing_is_checked(applications: list[str]) -> None:
-    found = confirm_unsolvable(hopeless(), 10, 3, seconds=-1.0)
+    found = confirm(hopeless(), 10, 3, time_limit=0.0)
     assert (str(found), found.is_cut, applications) == ("checked 0 of 3 e-states", False, [])
 
 
@@ -156,7 +167,7 @@ def test_a_core_with_other_successors_is_refuted(
 
     monkeypatch.setattr(StateSpace, "expand", expand_wrongly)
     with pytest.raises(RefutedError, match=r"^the reference sees other successors of e-state \d+ than the core$"):
-        confirm_unsolvable(endless(), 192, 64)
+        confirm(endless(), 192, 64)
 
 
 def test_a_core_that_misses_goals_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:

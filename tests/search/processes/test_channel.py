@@ -68,7 +68,7 @@ def evaluate(configuration: Configuration, limits: Limits, folder: Path) -> Sear
 
 
 def explore(configuration: Configuration, limits: Limits, folder: Path) -> SearchResult:
-    *_, result = search_in_background(coin(), configuration, limits, False)
+    *_, result = search_in_background(coin(), configuration, SearchOptions(limits))
     assert result is not None
     return result
 

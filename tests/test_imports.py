@@ -123,13 +123,13 @@ def test_no_folder_holds_too_many_modules(tree: Tree) -> None:
     assert {folder: n for folder, n in counts.items() if n > most[folder] and folder != Path("domains")} == {}
 
 
-def test_two_heuristics_know_learning(tree: Tree) -> None:
+def test_one_module_of_heuristics_knows_learning(tree: Tree) -> None:
     importers = {
         found.module
         for found in tree.imports
         if tree.package(found.module) == "search.heuristics" and found.target.startswith("learn")
     }
-    assert importers == {"search.heuristics.gnn", "search.heuristics.learned"}
+    assert importers == {"search.heuristics.learned"}
 
 
 def test_importing_epigym_needs_neither_torch_nor_learning_nor_search() -> None:

@@ -113,6 +113,26 @@ def find_checkpoint(path: str | None, domain: str) -> str:
     return file
 
 
+def require_checkpoint(checkpoint: str | None, domain: str | None) -> None:
+    """Check that `find_checkpoint` finds a file for a task of a domain; None if the domain is not known yet.
+
+    Raises:
+        MissingError: when there is no such file.
+    """
+    if domain is not None or (checkpoint is not None and "{domain}" not in checkpoint):
+        find_checkpoint(checkpoint, domain or "")
+    elif checkpoint is None and not list_good_checkpoints(None):
+        find_newest_checkpoint("")  # raises the error: there is none for any domain
+
+
+def list_good_checkpoints(domain: str | None) -> list[Path]:
+    """The checkpoint of the newest good run on a domain; for None those of all good runs, newest last."""
+    good = [run for run in list_finished_runs() if run.is_good]
+    if domain is None:
+        return [run.checkpoint for run in good]
+    return [run.checkpoint for run in good if domain in run.domains][-1:]
+
+
 @functools.cache  # warns once
 def _warn(reason: str) -> None:
     logger.warning("skipped the damaged record of a run: %s", reason)

@@ -35,7 +35,7 @@ class Scorer(Protocol):
     def relaxation(self) -> Relaxation | None:
         """The relaxation that the model corrects, if any."""
 
-    def score(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
+    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the value of each of `ids` (int32[k])."""
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from epigym.config.targets import TARGET, find
 from epigym.io.checksummed import digest
+from learn.models.runs import list_good_checkpoints
 from search.evaluation.suites import Problem
-from search.heuristics.gnn import Gnn, list_good_checkpoints
-from search.heuristics.learned import Learned, list_shipped_models
+from search.heuristics.learned import Gnn, Learned, list_shipped_models
 from search.planning.configuration import Configuration
 
 _SOURCES = {

@@ -8,6 +8,7 @@ from contextlib import closing
 
 from rich.console import Console
 
+from learn.models.runs import require_checkpoint
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.batch import Batch
 from search.evaluation.cluster import array
@@ -15,7 +16,7 @@ from search.evaluation.cluster.clusters import Local, Slurm
 from search.evaluation.grid import write_table
 from search.evaluation.progress_table import ProgressTable
 from search.evaluation.record import Record
-from search.heuristics.gnn import Gnn, require_checkpoint
+from search.heuristics.learned import Gnn
 
 logger = logging.getLogger("search.evaluate")
 

@@ -23,7 +23,7 @@ HEURISTICS: Mapping[str, str] = {
     "h_add": "search.heuristics.belief_relaxation.AdditiveCost",
     "h_ff": "search.heuristics.belief_relaxation.RelaxedPlan",
     "landmarks": "search.heuristics.landmarks.LandmarkCount",
-    "gnn": "search.heuristics.gnn.Gnn",
+    "gnn": "search.heuristics.learned.Gnn",
     "learned": "search.heuristics.learned.Learned",
 }
 """The class of each heuristic; its module is imported when the heuristic is chosen."""

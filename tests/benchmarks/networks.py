@@ -35,8 +35,7 @@ from learn.models.base import BaseHeuristic
 from learn.models.shipped import LINEAR
 from learn.training.validation import search_greedily
 from search.agents.result import SearchStatus
-from search.heuristics.gnn import Gnn
-from search.heuristics.learned import Learned
+from search.heuristics.learned import Gnn, Learned
 from search.reports.metrics import mcnemar
 from tests.benchmarks.suites.hard import draw
 from tests.benchmarks.suites.hard_sizes import LINES

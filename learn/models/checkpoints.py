@@ -7,7 +7,7 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import torch
 from torch import nn
@@ -45,20 +45,6 @@ class Trained:
     base: Base
     steps: Calibration
     domains: tuple[str, ...]
-
-
-class Content(NamedTuple):
-    """The content of a checkpoint of `learn.train`.
-
-    Attributes:
-        path: the file.
-        parameters: the hyper-parameters.
-        state: the tensors of the network by name.
-    """
-
-    path: Path
-    parameters: dict[str, Any]
-    state: dict[str, torch.Tensor]
 
 
 def write(content: Mapping[str, Any], path: AnyPath) -> None:
@@ -99,44 +85,29 @@ def read_all(path: AnyPath) -> dict[str, Any]:
     return content
 
 
-def read(path: AnyPath) -> Content:
-    """Read hyper-parameters and network of a checkpoint of `learn.train`; errors as `read_all`."""
-    content = read_all(path)
-    try:
-        parameters, state = dict(content["hyper_parameters"]), content["state_dict"].items()
-        parameters["version"]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise CheckpointError(f"{path} is not a checkpoint of learn.train: {error}") from None
-    return Content(
-        Path(path), parameters, {key.removeprefix(_NETWORK): value for key, value in state if key.startswith(_NETWORK)}
-    )
-
-
 def load(path: AnyPath) -> Trained:
-    """Read a network; errors as `read` and `restore`."""
-    return restore(read(path))
-
-
-def restore(content: Content) -> Trained:
-    """Make the network of a checkpoint.
+    """Read the network of a checkpoint of `learn.train`.
 
     Raises:
-        CheckpointError: when its version differs, or it does not describe a network.
+        MissingCheckpointError: as `read_all`.
+        CheckpointError: as `read_all`, and when its version differs, or it does not describe a network.
     """
-    path, parameters, state = content
-    if parameters["version"] != VERSION:
-        raise CheckpointError(
-            f"{path} was written by another version of epigym (format {parameters['version']}, expected {VERSION}): "
-            "train it again"
-        )
+    content = read_all(path)
     try:
-        encoding, types, base = dict(parameters["encoding"]), tuple(parameters["types"]), parameters["base"]
-        if base not in get_args(Base):
-            raise ValueError(f"base is {base!r}, expected one of {', '.join(get_args(Base))}")
-        network = make_network(parameters["network"], encoding, types)
-        network.load_state_dict(state)
-        steps, domains = Calibration(*parameters["steps"]), tuple(parameters["domains"])
+        parameters = content["hyper_parameters"]
+        version = parameters["version"]
+        if version == VERSION:
+            encoding, types, base = dict(parameters["encoding"]), tuple(parameters["types"]), parameters["base"]
+            if base not in get_args(Base):
+                raise ValueError(f"base is {base!r}, expected one of {', '.join(get_args(Base))}")
+            network = make_network(parameters["network"], encoding, types)
+            state = content["state_dict"].items()
+            network.load_state_dict({key.removeprefix(_NETWORK): v for key, v in state if key.startswith(_NETWORK)})
+            steps, domains = Calibration(*parameters["steps"]), tuple(parameters["domains"])
+            return Trained(Path(path), network.eval().requires_grad_(False), encoding, types, base, steps, domains)
     except Exception as error:  # a user's network may raise any exception
         reason = str(error).partition(chr(10))[0]
         raise CheckpointError(f"{path} is not a checkpoint of learn.train: {reason}") from None
-    return Trained(path, network.eval().requires_grad_(False), encoding, types, base, steps, domains)
+    raise CheckpointError(
+        f"{path} was written by another version of epigym (format {version}, expected {VERSION}): train it again"
+    )

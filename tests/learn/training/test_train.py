@@ -33,7 +33,7 @@ from learn.data.explorers import ExplorerSettings
 from learn.data.pairs import make_rollout
 from learn.data.problems import list_problems
 from learn.models.base import BaseHeuristic, correct
-from learn.models.checkpoints import load, read
+from learn.models.checkpoints import load, read_all
 from learn.models.runs import find_newest_checkpoint
 from learn.models.scoring import open_scorer
 from learn.rollouts import Rollouts, make_rollouts
@@ -82,7 +82,7 @@ def assert_cell(fit: Fit, tmp_path: Path, encoding: str, objective: str, base: s
     """See that a short training succeeds, and that its checkpoint and its record say what was chosen."""
     metrics = short_run(fit, tmp_path, encoding, objective, base, data)
     assert metrics["val/solved"] in (0, 1)
-    parameters = read(tmp_path / "run" / "checkpoints" / "best.ckpt").parameters
+    parameters = read_all(tmp_path / "run" / "checkpoints" / "best.ckpt")["hyper_parameters"]
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     assert parameters["encoding"] == {"name": encoding, **asdict(ENCODINGS[encoding]())}
     assert parameters["objective"]["name"] == record["objective"] == objective
@@ -202,10 +202,11 @@ def test_metrics_are_those_of_the_best_checkpoint_wherever_an_epoch_is_validated
 def test_two_runs_with_one_seed_are_bitwise_equal(fit: Fit, tmp_path: Path, overrides: tuple[str, ...]) -> None:
     for run, seed in (("first", 1), ("second", 1), ("other", 2)):
         fit(*overrides, f"seed={seed}", run=run)
-    first, second, other = (read(tmp_path / run / "checkpoints" / "last.ckpt") for run in ("first", "second", "other"))
-    assert is_same(first.state, second.state)
-    assert is_same(first.parameters, second.parameters)
-    assert not is_same(first.state, other.state)
+    runs = ("first", "second", "other")
+    first, second, other = (read_all(tmp_path / run / "checkpoints" / "last.ckpt") for run in runs)
+    assert is_same(first["state_dict"], second["state_dict"])
+    assert is_same(first["hyper_parameters"], second["hyper_parameters"])
+    assert not is_same(first["state_dict"], other["state_dict"])
 
 
 def test_a_training_without_validation_says_what_to_do(fit: Fit) -> None:

@@ -197,7 +197,7 @@ def read_model(path: str | os.PathLike[str]) -> LinearModel:
         )
         return LinearModel(
             domain=str(data["domain"]),
-            representation=_representation(data["representation"]),
+            representation=make(Representation, data["representation"], "representation."),
             colours=np.array([row[0] for row in rows], dtype=np.uint64),
             weights=np.array([row[1] for row in rows], dtype=np.float64),
             seen=np.array([row[2] for row in rows], dtype=np.int64),
@@ -223,14 +223,6 @@ def read_schema(path: str | os.PathLike[str]) -> frozenset[int]:
             if name == ' "schema"':
                 return as_schema(json.loads(value))
     return read_model(path).schema
-
-
-def _representation(values: Mapping[str, Any]) -> Representation:
-    """The representation in a file, which may declare that it scores e-states."""
-    seen = dict(values)
-    if (of := seen.pop("of", "states")) != "states":
-        raise UsageError(f"it scores {of}, not e-states")
-    return make(Representation, seen, "representation.")
 
 
 def _finite(value: Any, entry: str) -> float:

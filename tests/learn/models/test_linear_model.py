@@ -79,15 +79,6 @@ def test_a_file_says_all_of_a_model(tmp_path: Path, changes: dict[str, Any]) -> 
     assert_equal(model, read_model(tmp_path / "model.json"))
 
 
-def test_a_file_may_say_that_e_states_are_scored_and_nothing_else(tmp_path: Path) -> None:
-    path = rewritten(tmp_path, lambda data: data["representation"].update(of="states"))
-    assert_equal(make_model(), read_model(path))
-    path = rewritten(tmp_path, lambda data: data["representation"].update(of="actions"))
-    message = f"{path}: no linear model: it scores actions, not e-states: train it again"
-    with pytest.raises(CheckpointError, match=rf"^{re.escape(message)}$"):
-        read_model(path)
-
-
 def test_a_file_is_for_people_too(tmp_path: Path) -> None:
     model = make_model()
     write_model(model, tmp_path / "model.json")

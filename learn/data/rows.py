@@ -71,17 +71,9 @@ class EncodedGraphs:
 
     def graphs(self, indices: NDArray[np.integer]) -> GraphBatch:
         """The graphs of the e-states `indices`, int[r], as `RelationalEncoder.graphs` returns them."""
-        batch = self.batch
-        nodes, node_counts = ragged.positions(batch.node_ptr, indices)
-        edges, edge_counts = ragged.positions(batch.edge_ptr, indices)
-        node_ptr = ragged.pointers(node_counts)
-        return GraphBatch(
-            batch.nodes[nodes].astype(np.int64),
-            batch.edge_index[:, edges] + np.repeat(node_ptr[:-1], edge_counts),
-            batch.edge_label[edges].astype(np.int64),
-            node_ptr,
-            ragged.pointers(edge_counts),
-        )
+        nodes, edges, labels, node_ptr, edge_ptr = self.batch.take(indices)
+        edges += np.repeat(self.batch.node_ptr[indices].astype(np.int64), ragged.lengths(edge_ptr))
+        return GraphBatch(nodes.astype(np.int64), edges, labels.astype(np.int64), node_ptr, edge_ptr)
 
 
 Encoded: TypeAlias = EncodedRows | EncodedGraphs

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from epigym.encoding.encoder import Encoder
 from epigym.space import ragged
-from epigym.space.rows import GoalPart, Rows, refine
+from epigym.space.rows import GoalPart, Rows, goal_parts, refine
 from learn.data.rows import join
 
 
@@ -149,15 +149,8 @@ def _renumber(items: NDArray[np.integer], count: int) -> tuple[NDArray[np.int64]
 
 def make_goals(parts: Sequence[GoalPart]) -> Goals:
     """Concatenate goal parts into tensors."""
-    ptr = ragged.pointers(np.array([len(part.bits) for part in parts]))
-    return Goals(
-        bits=torch.from_numpy(np.concatenate([part.bits for part in parts])).float(),
-        edges=torch.from_numpy(
-            np.concatenate([part.edges + start for part, start in zip(parts, ptr[:-1], strict=True)], axis=1)
-        ),
-        labels=torch.from_numpy(np.concatenate([part.labels for part in parts])),
-        ptr=torch.from_numpy(ptr),
-    )
+    bits, edges, labels, ptr, _ = map(torch.from_numpy, goal_parts(parts))
+    return Goals(bits.float(), edges, labels, ptr)
 
 
 def make_states(

@@ -14,7 +14,6 @@ from typing import Any
 from epigym.cli.runner import run
 from epigym.cli.settings import RunSettings
 from epigym.errors import UsageError
-from epigym.names import unknown
 
 logger = logging.getLogger(__name__)
 
@@ -45,10 +44,9 @@ def train(settings: GraphPpo) -> None:
     Raises:
         EpigymError: when there is no such domain, an argument is wrong, or there are fewer goals than asked for.
     """
-    from domains import DOMAINS
+    from learn.data.problems import check_domains
 
-    if settings.domain not in DOMAINS:
-        raise UsageError(unknown("domain", settings.domain, DOMAINS))
+    check_domains([settings.domain])
     if not settings.seeds:
         raise UsageError("seeds=[]: expected one at least")
 

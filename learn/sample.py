@@ -13,15 +13,12 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from statistics import median
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from domains.domain import SPLITS
 from epigym.cli.runner import run
 from epigym.cli.settings import RunSettings
 from epigym.config.values import AtLeast, Count
-from epigym.errors import UsageError
 from epigym.io.files import write_rows
-from epigym.names import unknown
 
 if TYPE_CHECKING:
     from learn.data.distribution import SampledProblem
@@ -34,7 +31,7 @@ class Sample(RunSettings):
     """The settings, see `conf/sample.yaml`."""
 
     domain: list[str]
-    split: list[str]
+    split: list[Literal["train", "validation", "test"]]
     instances: Count
     seed: Annotated[int, AtLeast(0)]
 
@@ -47,11 +44,9 @@ def sample(settings: Sample) -> None:
         EpigymError: when no problem fits for long.
     """
     from domains import DOMAINS
+    from learn.data.problems import check_domains
 
-    for name, value, choices in (("domain", settings.domain, DOMAINS), ("split", settings.split, SPLITS)):
-        for one in value:
-            if one not in choices:
-                raise UsageError(unknown(name, one, choices))
+    check_domains(settings.domain)
 
     from rich.console import Console
     from rich.progress import track

@@ -8,7 +8,7 @@ walk. Problems that are too easy, unsolvable, or equal to others or to test prob
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from itertools import count
@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 import domains
 from domains.instances import load_sizes
 from epigym.errors import EpigymError, TaskError, UsageError
-from epigym.names import unknown
 from epigym.problem import domain_problem, vocabulary
 from epigym.space.sampling import sample_goal, sample_narrow_walk, sample_walk
 from epigym.space.signature import signature
@@ -29,6 +28,7 @@ from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, and_, conjuncts
 from epigym.task.task import Task
 from learn.data.explorers import ExplorerSettings, explore
+from learn.data.problems import check_domains
 
 MAX_STATES: Final = 20_000
 """Maximum number of e-states of a problem of the split `train`."""
@@ -133,17 +133,6 @@ def sample_problems(
         known.add(mark)
         last = number
         yield found
-
-
-def check_domains(names: Iterable[str]) -> None:
-    """Check that all of these domains exist.
-
-    Raises:
-        UsageError: when one does not.
-    """
-    for name in names:
-        if name not in domains.DOMAINS:
-            raise UsageError(unknown("domain", name, domains.DOMAINS))
 
 
 def _sample_parameters(domain: str, split: str, random: Random) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Names of training and test problems."""
+"""Names of domains and of training and test problems."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from domains import DOMAINS
@@ -27,9 +27,18 @@ def list_problems(split: Literal["train", "test"], domains: Sequence[str], probl
     """
     if not domains and not problems:
         raise UsageError("no problem is named: give domain=<domain or list> or problem=<file, instance or list>")
-    for domain in domains:
-        if domain not in DOMAINS:
-            raise UsageError(unknown("domain", domain, DOMAINS))
+    check_domains(domains)
     return [f"{domain}/{name}" for domain in domains for name in getattr(DOMAINS[domain], split)] + find_problems(
         problems
     )
+
+
+def check_domains(names: Iterable[str]) -> None:
+    """Check that all of these domains exist.
+
+    Raises:
+        UsageError: when one does not.
+    """
+    for name in names:
+        if name not in DOMAINS:
+            raise UsageError(unknown("domain", name, DOMAINS))

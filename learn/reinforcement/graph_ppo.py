@@ -26,6 +26,7 @@ from epigym.encoding.pyg import GOAL_EDGE, to_pyg
 from epigym.envs.vector import EpistemicVectorEnv
 from epigym.errors import EpigymError
 from epigym.space.rows import GraphBatch, join
+from learn.models.gine.network import make_two_layers
 
 _FORMULA = len(NODE_TYPES)
 _KINDS = len(NODE_TYPES) + 1
@@ -67,12 +68,12 @@ class GraphPolicy(nn.Module):
 
     def __init__(self, n_actions: int, n_agents: int, *, width: int = 64, size: int = 64, layers: int = 3) -> None:
         super().__init__()
-        self.identifiers = _make_two_layers(width, size, size)
+        self.identifiers = make_two_layers(width, size, size)
         nn.init.normal_(cast(nn.Linear, self.identifiers[0]).weight)  # goals may differ in one bit
         self.node_types = nn.Embedding(_KINDS, size)
         self.rounds = nn.ModuleList(_Round(GOAL_EDGE + 1 + n_agents, size) for _ in range(layers))
-        self.logits = _make_two_layers(_KINDS * size, 2 * size, n_actions)
-        self.value = _make_two_layers(_KINDS * size, 2 * size, 1)
+        self.logits = make_two_layers(_KINDS * size, 2 * size, n_actions)
+        self.value = make_two_layers(_KINDS * size, 2 * size, 1)
 
     def forward(self, graphs: Any) -> tuple[Tensor, Tensor]:
         """The logits float32[k, n_actions] and values float32[k] of k graphs, as `epigym.to_pyg` gives them."""
@@ -304,7 +305,3 @@ def _find_formulas(graphs: Any) -> Tensor:
     found = torch.zeros_like(goes_on)
     found[starts[~goes_on[ends]]] = True
     return cast(Tensor, found & (graphs.node_type == NODE_TYPES.index("goal")))
-
-
-def _make_two_layers(inputs: int, size: int, outputs: int) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(inputs, size), nn.ReLU(), nn.Linear(size, outputs))

@@ -10,10 +10,10 @@ from typing import Any
 from epigym.errors import UsageError
 from epigym.problem import Reading, find_problems, load_problem
 from epigym.task.task import Task
-from learn.data.distribution import check_domains, sample_problems
+from learn.data.distribution import sample_problems
 from learn.data.files import sample_files
 from learn.data.pairs import Pairs, make_rollout
-from learn.data.problems import list_problems
+from learn.data.problems import check_domains, list_problems
 from learn.data.progress import show_visits
 from learn.training.options import DistanceOptions, PublishedOptions, SampledOptions, SearchValidation, Training
 from learn.training.sampling import make_all_pairs, sample_tasks

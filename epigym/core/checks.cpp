@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "arrays.hpp"
+
 namespace epi {
 
 namespace {
@@ -16,13 +18,9 @@ void require(bool fits, const char* what) {
     if (!fits) throw std::invalid_argument(std::string(what) + " do not fit");
 }
 
-bool are_below(std::span<const std::uint32_t> numbers, std::size_t end) {
-    return std::ranges::all_of(numbers, [&](std::uint32_t number) { return number < end; });
-}
-
 // Whether `first` are the offsets of `count` rows in a table of `size` entries.
-bool are_offsets(const std::vector<std::uint32_t>& first, std::size_t count, std::size_t size) {
-    return first.size() == count + 1 && first.front() == 0 && first.back() == size && std::ranges::is_sorted(first);
+bool are_offsets_of(const std::vector<std::uint32_t>& first, std::size_t count, std::size_t size) {
+    return first.size() == count + 1 && are_offsets(first, size);
 }
 
 bool is_shaped(const Formulas& formulas, FormulaId id) {
@@ -61,8 +59,8 @@ std::uint32_t levels(Op op) { return op == Op::Everybody ? 2 : op >= Op::And ? 1
 
 void check(const Formulas& formulas, std::uint32_t fluents, std::uint32_t agents) {
     const std::size_t size = formulas.size();
-    require(formulas.fluent.size() == size && are_offsets(formulas.child_first, size, formulas.child.size()) &&
-                are_offsets(formulas.agent_first, size, formulas.agent.size()) && are_below(formulas.agent, agents),
+    require(formulas.fluent.size() == size && are_offsets_of(formulas.child_first, size, formulas.child.size()) &&
+                are_offsets_of(formulas.agent_first, size, formulas.agent.size()) && are_below(formulas.agent, agents),
             "formulas");
     std::vector<std::uint32_t> nesting(size, 0);
     for (FormulaId id = 0; id < size; ++id) {
@@ -87,9 +85,9 @@ void check(const PlainModel& model, std::uint32_t fluents, std::uint32_t agents)
     require(!model.designated.empty() && are_worlds(model.designated) && model.valuation.size() == fluents &&
                 std::ranges::all_of(model.valuation, are_worlds),
             "the worlds of an e-state");
-    const std::size_t rows = model.successor_first.empty() ? 0 : model.successor_first.size() - 1;
-    require(model.row_of.size() == std::size_t{agents} * model.worlds && are_offsets(model.row_first, agents, rows) &&
-                are_offsets(model.successor_first, rows, model.successor.size()) &&
+    const std::size_t rows = count_rows(model.successor_first);
+    require(model.row_of.size() == std::size_t{agents} * model.worlds && are_offsets_of(model.row_first, agents, rows) &&
+                are_offsets_of(model.successor_first, rows, model.successor.size()) &&
                 are_below(model.successor, model.worlds),
             "the relations of an e-state");
     for (std::uint32_t i = 0; i < agents; ++i) {

@@ -207,28 +207,6 @@ void Contraction<Dense>::merge_rows(std::uint32_t relation, Rows& merged) {
     merged.swap(images_);
 }
 
-// Fills the distinct relations over the blocks, in order of first use by an agent, and returns their number.
-std::size_t Contraction<Dense>::merge_relations() {
-    constexpr auto none = ~std::uint32_t{0};
-    merged_of_.assign(model_->relations(), none);
-    std::size_t count = 0;
-    const auto equal = [](const Rows& a, const Rows& b) {
-        return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
-            return x.members == y.members && x.successors == y.successors;
-        });
-    };
-    for (auto r : model_->relation_of) {
-        if (merged_of_[r] != none) continue;
-        if (merged_.size() == count) merged_.emplace_back();
-        merge_rows(r, merged_[count]);
-        const auto last = merged_.begin() + static_cast<std::ptrdiff_t>(count);
-        const auto found = std::find_if(merged_.begin(), last, [&](const Rows& other) { return equal(other, *last); });
-        merged_of_[r] = static_cast<std::uint32_t>(found - merged_.begin());
-        if (found == last) ++count;
-    }
-    return count;
-}
-
 // Sets are bit fields of one bit per world.
 void Contraction<Dense>::write(Bytes& out) {
     const World n = blocks_.count();
@@ -238,12 +216,12 @@ void Contraction<Dense>::write(Bytes& out) {
     for (const auto& truth : model_->valuation)
         writer.put(truth == all_ ? every.word : colours_of(truth).word, n);
     const auto agent_bits = static_cast<unsigned>(std::bit_width(model_->agents()));
-    const auto count = merge_relations();
-    writer.put(count, agent_bits);
-    for (auto r : model_->relation_of) writer.put(merged_of_[r], agent_bits);
-    for (std::size_t k = 0; k < count; ++k) {
-        writer.put(merged_[k].size(), static_cast<unsigned>(std::bit_width(n)));
-        for (const auto& [members, successors] : merged_[k]) {
+    distinct_.fill(*model_, [&](std::uint32_t r, Rows& merged) { merge_rows(r, merged); });
+    writer.put(distinct_.size(), agent_bits);
+    for (auto r : model_->relation_of) writer.put(distinct_.number(r), agent_bits);
+    for (std::size_t k = 0; k < distinct_.size(); ++k) {
+        writer.put(distinct_[k].size(), static_cast<unsigned>(std::bit_width(n)));
+        for (const auto& [members, successors] : distinct_[k]) {
             writer.put(members.word, n);
             writer.put(successors.word, n);
         }

@@ -1,6 +1,7 @@
 // Contraction to the coarsest bisimulation and canonical numbering, in one pass.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -51,6 +52,37 @@ private:
     std::vector<World> first_, next_first_, runs_;
 };
 
+// The distinct relations over the blocks, in order of first use by an agent.
+template <class R>
+class DistinctRelations {
+public:
+    // Fills them; merge(r, out) replaces the worlds of the model's relation r by blocks.
+    template <class P, class Merge>
+    void fill(const Model<P>& model, Merge&& merge) {
+        constexpr auto none = ~std::uint32_t{0};
+        number_.assign(model.relations(), none);
+        count_ = 0;
+        for (auto r : model.relation_of) {
+            if (number_[r] != none) continue;
+            if (relations_.size() == count_) relations_.emplace_back();
+            merge(r, relations_[count_]);
+            const auto last = relations_.begin() + static_cast<std::ptrdiff_t>(count_);
+            const auto found = std::find(relations_.begin(), last, *last);
+            number_[r] = static_cast<std::uint32_t>(found - relations_.begin());
+            if (found == last) ++count_;
+        }
+    }
+    std::size_t size() const { return count_; }
+    const R& operator[](std::size_t number) const { return relations_[number]; }
+    // The number of a relation of the model.
+    std::uint32_t number(std::uint32_t relation) const { return number_[relation]; }
+
+private:
+    std::vector<R> relations_;  // unused ones keep their memory
+    std::size_t count_ = 0;
+    std::vector<std::uint32_t> number_;  // per relation of the model
+};
+
 template <>
 class Contraction<Dense> {
 public:
@@ -68,7 +100,6 @@ private:
     Bits colours_of(Bits worlds) const;
 
     void merge_rows(std::uint32_t relation, Rows& merged);
-    std::size_t merge_relations();
     void write(Bytes& out);
 
     const Model<Dense>* model_ = nullptr;
@@ -81,8 +112,7 @@ private:
     std::vector<std::uint32_t> ranked_;    // classes of one relation
     std::vector<std::uint64_t> rank_;      // per class
     Rows images_;                          // the classes of one relation, worlds replaced by blocks
-    std::vector<Rows> merged_;             // the distinct relations over the blocks come first
-    std::vector<std::uint32_t> merged_of_; // per relation of the model
+    DistinctRelations<Rows> distinct_;
 };
 
 template <>
@@ -131,7 +161,6 @@ private:
     void find_quotient();
     void write(Bytes& out);
     Truth write_truth(const WideBits& truth, Bytes& out);
-    std::size_t merge_relations();
     void merge(const Relation& relation, Relation& merged);
     void merge_introspective(const Relation& relation, Relation& merged);
     WideBits image(const WideBits& worlds) const;
@@ -155,8 +184,7 @@ private:
     std::vector<Entering> entering_;       // per relation that is no equivalence
     Images images_;
     std::vector<std::uint32_t> image_of_;  // per row of one relation
-    std::vector<Relation> merged_;         // the distinct relations over the blocks come first
-    std::vector<std::uint32_t> merged_of_; // per relation of the model
+    DistinctRelations<Relation> distinct_;
     std::vector<World> first_;             // per row of one relation: its first block of successors
     std::vector<std::uint32_t> number_;    // per such block: the row of the quotient
     Model<Dense> quotient_;                // over the blocks, if they are few

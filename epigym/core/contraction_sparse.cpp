@@ -58,12 +58,6 @@ void write(const Relation& relation, Successors successors, World n, Bytes& out)
     writer.finish();
 }
 
-bool equal(const Relation& a, const Relation& b) {
-    if (a.is_introspective != b.is_introspective || a.row_of != b.row_of) return false;
-    return a.is_introspective ? a.reflexive == b.reflexive
-                              : a.successor_first == b.successor_first && a.successor == b.successor;
-}
-
 }  // namespace
 
 void Contraction<Sparse>::Images::clear() {
@@ -367,22 +361,6 @@ WideBits Contraction<Sparse>::image(const WideBits& worlds) const {
     return blocks;
 }
 
-// Fills the distinct relations over the blocks, in order of first use by an agent, and returns their number.
-std::size_t Contraction<Sparse>::merge_relations() {
-    merged_of_.assign(model_->relations(), kNone);
-    std::size_t count = 0;
-    for (auto r : model_->relation_of) {
-        if (merged_of_[r] != kNone) continue;
-        if (merged_.size() == count) merged_.emplace_back();
-        merge(model_->relation(r), merged_[count]);
-        const auto last = merged_.begin() + static_cast<std::ptrdiff_t>(count);
-        const auto found = std::find_if(merged_.begin(), last, [&](const Relation& other) { return equal(other, *last); });
-        merged_of_[r] = static_cast<std::uint32_t>(found - merged_.begin());
-        if (found == last) ++count;
-    }
-    return count;
-}
-
 Truth Contraction<Sparse>::write_truth(const WideBits& truth, Bytes& out) {
     if (!truth.any()) return Truth::Nowhere;
     if (truth == all_) return Truth::Everywhere;
@@ -395,8 +373,9 @@ Truth Contraction<Sparse>::write_truth(const WideBits& truth, Bytes& out) {
 void Contraction<Sparse>::write(Bytes& out) {
     const World n = blocks_.count();
     append(out, n);
-    const auto count = merge_relations();
-    for (auto r : model_->relation_of) append(out, static_cast<std::uint16_t>(merged_of_[r]));
+    distinct_.fill(*model_, [&](std::uint32_t r, Relation& merged) { merge(model_->relation(r), merged); });
+    const std::size_t count = distinct_.size();
+    for (auto r : model_->relation_of) append(out, static_cast<std::uint16_t>(distinct_.number(r)));
     append(out, static_cast<std::uint16_t>(count));
     const auto codes = out.size();
     out.resize(codes + model_->valuation.size());
@@ -408,7 +387,7 @@ void Contraction<Sparse>::write(Bytes& out) {
     const auto headers = out.size();
     out.resize(headers + sizeof(RelationHeader) * count);
     for (std::size_t k = 0; k < count; ++k) {
-        const Relation& relation = merged_[k];
+        const Relation& relation = distinct_[k];
         const auto successors = !relation.is_introspective ? Successors::Listed
                                 : relation.reflexive.count() == n ? Successors::Members
                                                              : Successors::Reflexive;

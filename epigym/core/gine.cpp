@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "arrays.hpp"
+
 #define EPI_INLINE [[gnu::always_inline]] inline
 
 namespace epi {
@@ -344,13 +346,6 @@ float GineNetwork::value(const TypedGraph& graph, const RelationalGraphs& graphs
 void GineNetwork::check(const GraphInput& in) const {
     const auto require = [](bool fits, const char* name, const char* what) {
         if (!fits) throw std::invalid_argument("the array '" + std::string(name) + "' " + what);
-    };
-    const auto are_below = [](std::span<const std::int64_t> numbers, std::size_t end) {
-        return std::ranges::all_of(numbers, [&](auto k) { return k >= 0 && k < static_cast<std::int64_t>(end); });
-    };
-    const auto are_offsets = [](std::span<const std::int64_t> first, std::size_t size) {
-        return !first.empty() && first.front() == 0 && first.back() == static_cast<std::int64_t>(size) &&
-               std::ranges::is_sorted(first);
     };
     const bool has_features = in.columns == 0;
     const std::size_t nodes = has_features ? in.kind.size() : in.nodes.size() / in.columns;

@@ -17,6 +17,8 @@ template <class P>
 struct RowClass {
     typename P::Row members;
     typename P::Row successors;
+
+    bool operator==(const RowClass&) const = default;
 };
 
 // The parts that models of all sizes have in common. Agents with equal relations share one relation; each world belongs
@@ -87,6 +89,11 @@ public:
         std::uint32_t row_ = 0;
     };
 
+    bool operator==(const Relation& other) const {
+        if (is_introspective != other.is_introspective || row_of != other.row_of) return false;
+        return is_introspective ? reflexive == other.reflexive
+                                : successor_first == other.successor_first && successor == other.successor;
+    }
     // Removes all rows, but keeps the memory.
     void clear();
     // The worlds, as a word of a set, whose row is marked with 1 rather than 0.

@@ -4,6 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "arrays.hpp"
 #include "hashing.hpp"
 
 namespace epi {
@@ -222,26 +223,9 @@ Rows rows_of(const Space& space, std::span<const StateId> ids, WorldLabels* labe
     return out;
 }
 
-namespace {
-
-bool are_offsets(std::span<const std::int64_t> first, std::size_t size) {
-    return !first.empty() && first.front() == 0 && first.back() == static_cast<std::int64_t>(size) &&
-           std::ranges::is_sorted(first);
-}
-
-// Whether numbers are in [low, end).
-template <class T>
-bool are_within(std::span<const T> numbers, std::int64_t low, std::int64_t end) {
-    return std::ranges::all_of(numbers, [&](T number) { return number >= low && number < end; });
-}
-
-std::size_t number_of(std::span<const std::int64_t> first) { return first.empty() ? 0 : first.size() - 1; }
-
-}  // namespace
-
 void RowsView::check() const {
     bool fits = row_ptr.size() == world_ptr.size() && are_offsets(world_ptr, worlds()) &&
-                are_offsets(row_ptr, number_of(successor_ptr)) && are_offsets(successor_ptr, successor.size()) &&
+                are_offsets(row_ptr, count_rows(successor_ptr)) && are_offsets(successor_ptr, successor.size()) &&
                 row_of.size() == worlds() * agents() && are_within(designated, 0, 2);
     for (std::size_t k = 0; fits && k < states(); ++k) {
         const auto part = [&](auto values, std::int64_t begin, std::int64_t end) {
@@ -259,17 +243,17 @@ void RowsView::check() const {
 
 void check(const RowsView& rows, const GoalParts& goals, std::span<const std::int32_t> label, std::size_t identifiers) {
     const auto at = [](std::int64_t position) { return static_cast<std::size_t>(position); };
-    const std::size_t edges = goals.edge_label.size(), count = number_of(goals.node_ptr);
+    const std::size_t edges = goals.edge_label.size(), count = count_rows(goals.node_ptr);
     bool fits = goals.from.size() == edges && goals.to.size() == edges && goals.edge_ptr.size() == goals.node_ptr.size() &&
                 are_offsets(goals.edge_ptr, edges) && are_offsets(goals.node_ptr, goals.nodes) &&
-                goals.of.size() == rows.states() && are_within(goals.of, 0, static_cast<std::int64_t>(count));
+                goals.of.size() == rows.states() && are_below(goals.of, count);
     for (std::size_t g = 0; fits && g < count; ++g) {
         const std::size_t first = at(goals.edge_ptr[g]), size = at(goals.edge_ptr[g + 1]) - first;
         for (const auto& ends : {goals.from, goals.to})
             fits = fits && are_within(ends.subspan(first, size), goals.node_ptr[g], goals.node_ptr[g + 1]);
     }
     if (!fits) throw std::invalid_argument("the arrays of the goal part do not fit together");
-    if (label.size() != rows.worlds() || !are_within(label, 0, static_cast<std::int64_t>(identifiers)))
+    if (label.size() != rows.worlds() || !are_below(label, identifiers))
         throw std::invalid_argument("labels or identifiers do not fit the worlds");
 }
 

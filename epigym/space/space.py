@@ -320,11 +320,9 @@ def as_ids(ids: ArrayLike) -> NDArray[np.int32]:
         given = np.empty((), object)
     if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
         raise IndexError(f"ids are whole numbers in one dimension, int32[k]: got {given.dtype}{list(given.shape)}")
-    found = np.ascontiguousarray(given, dtype=np.int32)
-    wrong = given[(found != given) | (found < 0)]
-    if wrong.size:
-        raise IndexError(f"{wrong[0]} does not exist: ids count up from 0")
-    return found
+    if given.size and np.count_nonzero(beyond := given >> 31):
+        raise IndexError(f"{given[beyond != 0][0]} does not exist: ids count up from 0")
+    return given.astype(np.int32, order="C", copy=False)
 
 
 def as_id(number: int) -> int:

@@ -14,28 +14,20 @@ from typing import Any
 from epigym.cli.runner import run
 from epigym.cli.settings import RunSettings
 from epigym.errors import UsageError
+from learn.reinforcement.options import Experiment
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphPpo(RunSettings):
+class GraphPpo(RunSettings, Experiment):
     """The settings, see `conf/graph_ppo.yaml`."""
 
     domain: str
     problem: dict[str, Any]
     goal_steps: int = field(metadata={"minimum": 1})
     goal_size: int = field(metadata={"minimum": 1})
-    goals: int = field(metadata={"minimum": 1})
-    held_out: int = field(metadata={"minimum": 1})
-    larger_goals: int = field(metadata={"minimum": 0})
     on_the_way: float = field(metadata={"minimum": 0.0, "maximum": 1.0})
-    max_episode_steps: int = field(metadata={"minimum": 1})
-    envs: int = field(metadata={"minimum": 1})
-    steps: int = field(metadata={"minimum": 1})
-    evaluate_every: int = field(metadata={"minimum": 1})
-    seeds: list[int]
-    ppo: dict[str, Any]
 
 
 def train(settings: GraphPpo) -> None:
@@ -52,32 +44,13 @@ def train(settings: GraphPpo) -> None:
 
     import torch
 
-    from epigym.config.values import make
     from learn.reinforcement.goal_reaching import run_experiment, summarize
     from learn.reinforcement.goals import GoalsEnv
-    from learn.reinforcement.graph_ppo import Hyperparameters
 
     torch.set_num_threads(1)
-    env = GoalsEnv(
-        settings.domain,
-        goal_steps=settings.goal_steps,
-        goal_size=settings.goal_size,
-        **settings.problem,
-    )
+    env = GoalsEnv(settings.domain, goal_steps=settings.goal_steps, goal_size=settings.goal_size, **settings.problem)
     env.on_the_way = settings.on_the_way
-    reached = run_experiment(
-        env,
-        make(Hyperparameters, settings.ppo, "ppo."),
-        settings.run_dir,
-        goals=settings.goals,
-        held_out=settings.held_out,
-        larger_goals=settings.larger_goals,
-        max_episode_steps=settings.max_episode_steps,
-        envs=settings.envs,
-        steps=settings.steps,
-        evaluate_every=settings.evaluate_every,
-        seeds=settings.seeds,
-    )
+    reached = run_experiment(env, settings, settings.run_dir)
     logger.info("%s", summarize(reached))
 
 

@@ -15,7 +15,8 @@ from epigym.envs.vector import EpistemicVectorEnv
 from epigym.io.files import replacing, write_rows
 from epigym.task.formula import and_
 from learn.reinforcement.goals import GoalsEnv, measure_shortest_plans, play, split_goals
-from learn.reinforcement.graph_ppo import Hyperparameters, train
+from learn.reinforcement.graph_ppo import train
+from learn.reinforcement.options import Experiment
 from learn.training.report.pictures import draw_reached
 from learn.training.seeds import average_over_seeds
 
@@ -24,34 +25,13 @@ logger = logging.getLogger(__name__)
 COLUMNS = ("seed", "steps", "return", "entropy", "policy_loss", "value_loss", "reached", "optimal")
 
 
-def run_experiment(
-    env: GoalsEnv,
-    choices: Hyperparameters,
-    folder: Path,
-    *,
-    goals: int,
-    held_out: int,
-    larger_goals: int,
-    max_episode_steps: int,
-    envs: int,
-    steps: int,
-    evaluate_every: int,
-    seeds: Sequence[int],
-) -> list[float]:
+def run_experiment(env: GoalsEnv, experiment: Experiment, folder: Path) -> list[float]:
     """Train with every seed, each with goals of its own, and write curves, goals and policies.
 
     Args:
         env: the environment; its list of goals is replaced.
-        choices: of the algorithm.
+        experiment: the settings.
         folder: where the files are written.
-        goals: how many different goals are learned from.
-        held_out: how many others the policy is held against.
-        larger_goals: number of further goals with up to one formula more; those not held out are used in training, too.
-        max_episode_steps: after how many steps an episode is given up.
-        envs: number of environments that play side by side.
-        steps: of all environments together.
-        evaluate_every: after how many rollouts the held-out goals are played.
-        seeds: of goals, weights and actions.
 
     Returns:
         For each seed, the return on the goals held out in the end: the best possible one divided by it, from 0 to 1.
@@ -59,23 +39,24 @@ def run_experiment(
     Raises:
         EpigymError: when there are fewer goals.
     """
+    most = experiment.max_episode_steps
     rows: list[dict[str, Any]] = []
     results: list[dict[str, Any]] = []
     final: list[float] = []
-    for seed in seeds:
-        learned, others = split_goals(env, goals, held_out, larger_goals, seed)
+    for seed in experiment.seeds:
+        learned, others = split_goals(env, experiment.goals, experiment.held_out, experiment.larger_goals, seed)
         env.goals = learned
         best = measure_shortest_plans(env.space, others)
-        vector = EpistemicVectorEnv(env, envs, max_episode_steps, AutoresetMode.SAME_STEP)
-        updates = math.ceil(steps / (choices.rollout * envs))
-        for number, (policy, row) in enumerate(train(vector, choices, steps=steps, seed=seed), start=1):
+        vector = EpistemicVectorEnv(env, experiment.envs, most, AutoresetMode.SAME_STEP)
+        updates = math.ceil(experiment.steps / (experiment.ppo.rollout * experiment.envs))
+        for number, (policy, row) in enumerate(train(vector, experiment.ppo, steps=experiment.steps, seed=seed), 1):
             rows.append({"seed": seed, **row})
-            if number % evaluate_every == 0 or number == updates:
+            if number % experiment.evaluate_every == 0 or number == updates:
                 policy.eval()
-                taken = play(env.space, env.encoder, others, policy.choose, max_episode_steps)
+                taken = play(env.space, env.encoder, others, policy.choose, most)
                 policy.train()
                 rows[-1] |= {
-                    "reached": float((taken < max_episode_steps).mean()),
+                    "reached": float((taken < most).mean()),
                     "optimal": float(best.sum() / taken.sum()),
                 }
                 logger.info(

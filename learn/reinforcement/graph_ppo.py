@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -27,28 +27,11 @@ from epigym.envs.vector import EpistemicVectorEnv
 from epigym.errors import EpigymError
 from epigym.space.rows import GraphBatch, join
 from learn.models.gine.network import make_two_layers
+from learn.reinforcement.options import Hyperparameters
 
 _FORMULA = len(NODE_TYPES)
 _KINDS = len(NODE_TYPES) + 1
 Floats = NDArray[np.float32]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Hyperparameters:
-    """Of the algorithm and its network, see `conf/graph_ppo.yaml`."""
-
-    learning_rate: float = field(metadata={"minimum": 0.0})
-    rollout: int = field(metadata={"minimum": 1})
-    epochs: int = field(metadata={"minimum": 1})
-    minibatches: int = field(metadata={"minimum": 1})
-    gamma: float = field(metadata={"minimum": 0.0, "maximum": 0.999})
-    trace: float = field(metadata={"minimum": 0.0, "maximum": 1.0})
-    clip: float = field(metadata={"minimum": 0.0})
-    entropy: float = field(metadata={"minimum": 0.0})
-    value: float = field(metadata={"minimum": 0.0})
-    gradient: float = field(metadata={"minimum": 0.0})
-    size: int = field(metadata={"minimum": 1})
-    layers: int = field(metadata={"minimum": 1})
 
 
 class GraphPolicy(nn.Module):
@@ -210,18 +193,6 @@ def train(
         yield policy, {"steps": (update + 1) * choices.rollout * envs.num_envs, "return": mean, **losses}
 
 
-class _Step(NamedTuple):
-    """The record of one step of all environments."""
-
-    graphs: GraphBatch
-    masks: Tensor
-    actions: Tensor
-    log_probs: Tensor
-    values: Tensor
-    rewards: Floats
-    ended: NDArray[np.bool_]
-
-
 class _Player:
     """Plays on where the last rollout stopped."""
 
@@ -232,8 +203,7 @@ class _Player:
         self.so_far = np.zeros(envs.num_envs)
 
     def play(self, choices: Hyperparameters) -> Rollout:
-        steps: list[_Step] = []
-        returns: list[float] = []
+        steps, returns = list[tuple[Any, ...]](), list[float]()
         for _ in range(choices.rollout):
             graphs, masks = self.graphs, torch.from_numpy(self.infos["action_mask"].astype(np.bool_))
             with torch.no_grad():
@@ -248,23 +218,18 @@ class _Player:
             scaled = ((1 - choices.gamma) * rewards).astype(np.float32)
             if (cut := truncated & ~terminated).any():  # what would have followed counts all the same
                 scaled[cut] += choices.gamma * self._values(join([as_batch(g) for g in self.infos["final_obs"][cut]]))
-            steps.append(_Step(graphs, masks, actions, distribution.log_prob(actions), values, scaled, ended))
+            steps.append((graphs, masks, actions, distribution.log_prob(actions), values, scaled, ended))
+        columns: Any = zip(*steps, strict=True)
+        played, *tensors, values, rewards, ended = columns
         gains = estimate_advantages(
-            np.stack([step.rewards for step in steps]),
-            np.stack([*(step.values.numpy() for step in steps), self._values(self.graphs)]),
-            np.stack([step.ended for step in steps]),
+            np.stack(rewards),
+            np.stack([*(each.numpy() for each in values), self._values(self.graphs)]),
+            np.stack(ended),
             gamma=choices.gamma,
             trace=choices.trace,
         )
-        return Rollout(
-            join([step.graphs for step in steps]),
-            torch.cat([step.masks for step in steps]),
-            torch.cat([step.actions for step in steps]),
-            torch.cat([step.log_probs for step in steps]),
-            torch.cat([step.values for step in steps]),
-            torch.from_numpy(gains.ravel()),
-            returns,
-        )
+        masks, actions, log_probs, values = map(torch.cat, (*tensors, values))
+        return Rollout(join(played), masks, actions, log_probs, values, torch.from_numpy(gains.ravel()), returns)
 
     def _values(self, graphs: GraphBatch) -> Floats:
         with torch.no_grad():

@@ -21,7 +21,8 @@ from learn.graph_ppo import GraphPpo
 from learn.graph_ppo import train as command
 from learn.reinforcement.goal_reaching import summarize
 from learn.reinforcement.goals import GoalsEnv, measure_shortest_plans, play, sample_goals, split_goals
-from learn.reinforcement.graph_ppo import GraphPolicy, Hyperparameters, estimate_advantages, make_distribution, train
+from learn.reinforcement.graph_ppo import GraphPolicy, estimate_advantages, make_distribution, train
+from learn.reinforcement.options import Hyperparameters
 from learn.training.seeds import average_over_seeds
 from tests.helpers.commands import compose
 

@@ -132,9 +132,9 @@ def _train_network(settings: Train) -> None:
 
     from learn.training.example import find_solved, write_samples
     from learn.training.fitting import make_metrics_table, train_best
-    from learn.training.sources import Source
+    from learn.training.sources import TrainingProblems
 
-    source = Source(settings, domains, settings.problem, settings.reading)
+    source = TrainingProblems(settings, domains, settings.problem, settings.reading)
     metrics = train_best(settings, source)
     if not metrics:
         return

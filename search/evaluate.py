@@ -58,10 +58,10 @@ def evaluate(settings: Evaluate) -> ExitCode:
     """
     from search.agents.limits import memory_bytes
     from search.agents.result import SearchStatus
-    from search.evaluation.batch import Batch
+    from search.evaluation.batch import RecordBatch
     from search.evaluation.running import evaluate
 
-    batch = Batch(
+    batch = RecordBatch(
         records(settings),
         settings.folder,
         parallel=settings.parallel,

@@ -157,7 +157,7 @@ class PairRuns(Dataset[Batch]):
         )
 
 
-class Samples(Dataset[Batch]):
+class StateSamples(Dataset[Batch]):
     """Samples of e-states, fetched as whole batches without pairs.
 
     Args:
@@ -212,13 +212,18 @@ class TrainingData(LightningDataModule):
     """
 
     def __init__(
-        self, train: PairRuns | Samples, validation: Samples | Problems, batch_size: int, seed: int, nodes: int = 0
+        self,
+        train: PairRuns | StateSamples,
+        validation: StateSamples | Problems,
+        batch_size: int,
+        seed: int,
+        nodes: int = 0,
     ) -> None:
         super().__init__()
-        if isinstance(train, Samples) and len(train) < 2:
+        if isinstance(train, StateSamples) and len(train) < 2:
             raise EpigymError(f"{len(train)} training samples are too few: at least 2 are needed")
         self.train, self.validation, self.nodes = train, validation, nodes
-        self.problems: Problems = () if isinstance(validation, Samples) else validation
+        self.problems: Problems = () if isinstance(validation, StateSamples) else validation
         self._items = max(1, batch_size // _RUN) if isinstance(train, PairRuns) else batch_size
         self._seed = seed
 
@@ -226,13 +231,13 @@ class TrainingData(LightningDataModule):
         """Training batches."""
         size = self.trainer.world_size if self.trainer else 1
         # Batch normalisation needs at least two samples in a batch.
-        lonely = isinstance(self.train, Samples) and ceil(len(self.train) / size) % self._items == 1
+        lonely = isinstance(self.train, StateSamples) and ceil(len(self.train) / size) % self._items == 1
         order = _shuffle(self.train, self.trainer, self._seed)
         return _load_batches(self.train, self._items, sampler=order, drop_last=lonely)
 
     def val_dataloader(self) -> DataLoader[Any]:
         """Batches of samples, or one batch int64[n] with the numbers of all problems, equal in all processes."""
-        if isinstance(self.validation, Samples):
+        if isinstance(self.validation, StateSamples):
             return _load_batches(self.validation, self._items)
         problems: Any = [torch.arange(len(self.problems))]
         return DataLoader(problems, batch_size=None, generator=torch.Generator())
@@ -281,7 +286,7 @@ def split(
 
 def split_samples(
     states: LabelledStates, max_class_share: float, validation_share: float, seed: int
-) -> tuple[Samples, Samples]:
+) -> tuple[StateSamples, StateSamples]:
     """Make training and validation samples, see `balance` and `split`; equal if all classes are too small to split."""
     generator = np.random.default_rng(seed)
     train: list[NDArray[np.int64]] = []
@@ -294,7 +299,7 @@ def split_samples(
     if validation_share and not any(map(len, validation)):
         logger.warning("all distance classes have under %d samples: validating on the training samples", MIN_STRATUM)
         validation = train
-    return Samples(states, train, gradients=True), Samples(states, validation, gradients=False)
+    return StateSamples(states, train, gradients=True), StateSamples(states, validation, gradients=False)
 
 
 def _shuffle(data: Dataset[Any], trainer: Trainer | None, seed: int) -> DistributedSampler[Any]:

@@ -32,13 +32,13 @@ from learn.models.gine.network import GineNetwork
 from learn.models.gine.paper import PaperNetwork
 from learn.models.gine.scorer import as_model
 from learn.models.runs import CHECKPOINTS, MODEL_FILE, RUN_FILE
-from learn.training.data_module import LabelledStates, PairRuns, Samples, TrainingData, split_samples
+from learn.training.data_module import LabelledStates, PairRuns, StateSamples, TrainingData, split_samples
 from learn.training.module import GineModule
 from learn.training.options import LossValidation, PublishedOptions, RankingOptions, SearchValidation, Training
 from learn.training.report.pictures import draw_curves, draw_predictions, draw_search_curves
 from learn.training.report.report import measure_baselines, write_record
 from learn.training.resuming import History, begin, find_row
-from learn.training.sources import Source
+from learn.training.sources import TrainingProblems
 from learn.training.trainer import BY_LOSS, BY_SEARCH, WaitingTime, describe_end, fit, make_trainer, write_settings
 from learn.training.trials import run_baseline, select
 from learn.training.validation import Problems
@@ -48,7 +48,7 @@ logger = logging.getLogger(__name__)
 _BASES: tuple[Base, ...] = ("h_ff", "h_add")
 
 
-def train_best(settings: Training, source: Source) -> dict[str, float]:
+def train_best(settings: Training, source: TrainingProblems) -> dict[str, float]:
     """Train a network, see `train`; with `base=best` train one for each base heuristic and select the better one.
 
     During training each of the two has its own folder inside the folder of the run.
@@ -81,7 +81,7 @@ def _score(metrics: Mapping[str, float]) -> tuple[int, int]:
     return round(metrics["val/problems"] - metrics["val/solved"]), round(metrics["val/expanded"])
 
 
-def _train_part(settings: Training, source: Source) -> dict[str, float]:
+def _train_part(settings: Training, source: TrainingProblems) -> dict[str, float]:
     """The metrics of a training, which are read if it is finished."""
     file = settings.run_dir / RUN_FILE
     metrics: dict[str, float] = (
@@ -90,7 +90,7 @@ def _train_part(settings: Training, source: Source) -> dict[str, float]:
     return metrics
 
 
-def train(settings: Training, source: Source) -> dict[str, float]:
+def train(settings: Training, source: TrainingProblems) -> dict[str, float]:
     """Train a network and write everything into the folder of the run.
 
     Args:
@@ -138,7 +138,7 @@ def train(settings: Training, source: Source) -> dict[str, float]:
     )
     states = LabelledStates(source.labelled, encoding, base, shared=isinstance(module.network, PaperNetwork))
     data = _make_data(settings, states, problems)
-    if base == "none" and isinstance(data.train, Samples) and hasattr(module.network, "start_at"):
+    if base == "none" and isinstance(data.train, StateSamples) and hasattr(module.network, "start_at"):
         cast(Any, module.network).start_at(float(data.train.distance.mean()))
     if checkpoint is not None:
         _require_same(checkpoint, module)
@@ -300,8 +300,8 @@ def _draw_and_measure(
     if data.problems:
         draw_search_curves(history.rows, row, len(data.problems), run_dir / "curves.png")
         return {"val/problems": float(len(data.problems))}
-    assert isinstance(data.train, Samples)
-    assert isinstance(data.validation, Samples)
+    assert isinstance(data.train, StateSamples)
+    assert isinstance(data.validation, StateSamples)
     trained, batches = load(best), list(data.val_dataloader())
     with torch.inference_mode():
         predicted = torch.cat([correct(trained.base, batch.base, trained.network(batch.graphs)) for batch in batches])

@@ -20,7 +20,7 @@ from learn.training.sampling import make_all_pairs, sample_tasks
 
 
 @dataclass(frozen=True)
-class Source:
+class TrainingProblems:
     """The problems of a training.
 
     Args:

@@ -25,7 +25,7 @@ from learn.training.options import Training, as_yaml, collect_given
 from learn.training.resuming import ChecksummedIO, Continuation
 
 
-class Validation(NamedTuple):
+class Criterion(NamedTuple):
     """The criterion that selects the best checkpoint.
 
     Attributes:
@@ -39,13 +39,13 @@ class Validation(NamedTuple):
     shown: str
 
 
-BY_LOSS = Validation("val/loss", "validation loss", "MAE {val/mae:.3f} steps, R² {val/r2:.2f}")
-BY_SEARCH = Validation(
+BY_LOSS = Criterion("val/loss", "validation loss", "MAE {val/mae:.3f} steps, R² {val/r2:.2f}")
+BY_SEARCH = Criterion(
     "val/score", "search on the validation problems", "{val/solved:.0f} solved, {val/expanded:.0f} expanded"
 )
 
 
-def make_trainer(settings: Training, validation: Validation, *extra: Callback) -> Trainer:
+def make_trainer(settings: Training, validation: Criterion, *extra: Callback) -> Trainer:
     """The trainer: best checkpoint, early stopping, logs, one progress bar, and the user's callbacks and loggers.
 
     Args:

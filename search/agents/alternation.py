@@ -210,7 +210,7 @@ class _OpenList:
 
 
 @dataclass(slots=True, eq=False)
-class _Node:
+class _TreeNode:
     """An e-state in the tree of parent pointers.
 
     Attributes:
@@ -220,10 +220,10 @@ class _Node:
     """
 
     state: int
-    parent: _Node | None
+    parent: _TreeNode | None
     value: float
     visits: int = 1
-    children: list[_Node] = field(default_factory=list)
+    children: list[_TreeNode] = field(default_factory=list)
 
 
 class _Tree:
@@ -234,14 +234,14 @@ class _Tree:
     """
 
     def __init__(self) -> None:
-        self._nodes: dict[int, _Node] = {}  # not expanded, or with children
-        self._root: _Node | None = None
+        self._nodes: dict[int, _TreeNode] = {}  # not expanded, or with children
+        self._root: _TreeNode | None = None
 
     def add(self, new: _NewStates, ties: list[Tie]) -> None:
         """Add e-states below their parent."""
         parent = self._nodes.get(int(new.parents[0]))
         for state, value in zip(new.ids.tolist(), new.values, strict=True):
-            node = self._nodes[state] = _Node(state, parent, value)
+            node = self._nodes[state] = _TreeNode(state, parent, value)
             if parent is not None:
                 parent.children.append(node)
             else:
@@ -259,7 +259,7 @@ class _Tree:
             self._remove(node)
         return None
 
-    def _remove(self, node: _Node) -> None:
+    def _remove(self, node: _TreeNode) -> None:
         """Remove a node whose subtree is expanded, and each ancestor without further children."""
         del self._nodes[node.state]
         if node.parent is None:
@@ -272,19 +272,19 @@ class _Tree:
             self._remove(node.parent)
 
     @staticmethod
-    def _back_up(node: _Node | None, visits: int = 1) -> None:
+    def _back_up(node: _TreeNode | None, visits: int = 1) -> None:
         while node is not None:
             node.visits += visits
             node.value = min(child.value for child in node.children)
             node = node.parent
 
 
-def _select_child(node: _Node) -> _Node:
+def _select_child(node: _TreeNode) -> _TreeNode:
     finite = [child.value for child in node.children if child.value < inf]
     least = min(finite, default=0.0)
     spread = max(finite, default=0.0) - least or 1.0
 
-    def rank(child: _Node) -> float:
+    def rank(child: _TreeNode) -> float:
         return min((child.value - least) / spread, 1.0) - _BONUS * sqrt(log(node.visits) / child.visits)
 
     return min(node.children, key=rank)

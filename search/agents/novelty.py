@@ -92,7 +92,7 @@ class Progress:
         self._space = space
         self._goal_count = SplitGoalCount(space)
         self._relaxation = Relaxation(space)
-        self._standing: dict[int, _Standing] = {}
+        self._standing: dict[int, _GoalProgress] = {}
 
     def __call__(self, ids: NDArray[np.int32], parents: NDArray[np.int64]) -> list[tuple[int, int]]:
         """(#g, #r) of `ids` (int32[k]) with `parents` (int64[k], of earlier calls; -1 for the initial e-state)."""
@@ -102,18 +102,18 @@ class Progress:
             for state, parent, count in zip(ids.tolist(), parents.tolist(), counts, strict=True)
         ]
 
-    def _classify(self, state: int, before: _Standing | None, goal_count: int) -> tuple[int, int]:
+    def _classify(self, state: int, before: _GoalProgress | None, goal_count: int) -> tuple[int, int]:
         if before is None or goal_count < before.goal_count:
             added = self._relaxation.find_added_facts(state).tolist()
             facts = self._space.query(self._relaxation.facts[fact] for fact in added)
-            standing = _Standing(goal_count, facts, np.zeros(len(added), dtype=np.bool_))
+            standing = _GoalProgress(goal_count, facts, np.zeros(len(added), dtype=np.bool_))
         else:
-            standing = _Standing(goal_count, before.facts, before.reached | before.facts([state])[0])
+            standing = _GoalProgress(goal_count, before.facts, before.reached | before.facts([state])[0])
         self._standing[state] = standing
         return goal_count, int(standing.reached.sum())
 
 
-class _Standing(NamedTuple):
+class _GoalProgress(NamedTuple):
     """The progress at an e-state: #g, the query for the relaxed facts, and the facts reached on the path, bool[n]."""
 
     goal_count: int

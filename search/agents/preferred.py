@@ -125,7 +125,7 @@ class LazyBestFirst(_TwoOpenLists):
 
     def search(self, run: SearchRun) -> Steps:
         """Search with two open lists of e-states and their actions."""
-        open_lists: tuple[list[_Branch], list[_Branch]] = ([], [])
+        open_lists: tuple[list[_ParentEntry], list[_ParentEntry]] = ([], [])
         turns = _Turns(self.boost, self.descent)
         generated: set[tuple[int, int]] = set()
         state: int | None = run.space.initial
@@ -141,7 +141,7 @@ class LazyBestFirst(_TwoOpenLists):
                 for open_list, actions in zip(open_lists, choices, strict=True):
                     if actions:
                         tried = list(dict.fromkeys(first[actions].tolist()))
-                        heapq.heappush(open_list, _Branch(score, run.expanded, state, tried[::-1]))
+                        heapq.heappush(open_list, _ParentEntry(score, run.expanded, state, tried[::-1]))
             if not any(open_lists):
                 return SearchStatus.UNSOLVABLE
             edge = _pop(open_lists[turns.choose(open_lists)])
@@ -151,7 +151,7 @@ class LazyBestFirst(_TwoOpenLists):
                 return SearchStatus.SOLVED
 
 
-class _Branch(NamedTuple):
+class _ParentEntry(NamedTuple):
     """An e-state in an open list with its remaining actions, the next one last."""
 
     score: float
@@ -160,7 +160,7 @@ class _Branch(NamedTuple):
     actions: list[int]
 
 
-def _pop(open_list: list[_Branch]) -> tuple[int, int]:
+def _pop(open_list: list[_ParentEntry]) -> tuple[int, int]:
     """Take the next action of the best e-state; returns both."""
     branch = open_list[0]
     action = branch.actions.pop()

@@ -23,7 +23,7 @@ logger = logging.getLogger("search.evaluate")
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class RecordBatch:
     """Records with the limits of their processes; plain data that an array task receives and calls.
 
     Attributes:

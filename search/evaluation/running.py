@@ -10,7 +10,7 @@ from rich.console import Console
 
 from learn.models.runs import require_checkpoint
 from search.agents.result import SearchResult, SearchStatus
-from search.evaluation.batch import Batch
+from search.evaluation.batch import RecordBatch
 from search.evaluation.cluster import array
 from search.evaluation.cluster.clusters import Local, Slurm
 from search.evaluation.grid import write_table
@@ -21,7 +21,7 @@ from search.heuristics.learned import Gnn
 logger = logging.getLogger("search.evaluate")
 
 
-def evaluate(batch: Batch, *, cluster: Local | Slurm | None, retry: bool) -> list[SearchResult]:
+def evaluate(batch: RecordBatch, *, cluster: Local | Slurm | None, retry: bool) -> list[SearchResult]:
     """Search and write every outcome to its file; a failed search is an outcome, too.
 
     An interrupted run continues when it is started again. At the end, and after Ctrl-C, `results.csv` is written from

@@ -22,7 +22,7 @@ from search.heuristics.heuristic import Heuristic
 _FIRST = 64  # successors of the initial e-state whose feature types are compared with the model's
 
 
-class _Scored(Heuristic):
+class _ModelHeuristic(Heuristic):
     """Base of both: the value of a model; one that corrects the relaxation prefers the actions of the relaxed plan."""
 
     prefers = True  # until the file is read
@@ -37,7 +37,7 @@ class _Scored(Heuristic):
         return self._scorer.steps(scores)
 
 
-class Learned(_Scored):
+class Learned(_ModelHeuristic):
     """Scores e-states with a linear model or a network; needs neither PyTorch nor a GPU.
 
     A model that corrects the relaxation prefers the actions of the relaxed plan.
@@ -72,7 +72,7 @@ class Learned(_Scored):
         self.prefers = self._scorer is not scorer or self.relaxation is not None
 
 
-class Gnn(_Scored):
+class Gnn(_ModelHeuristic):
     """Scores e-states with a trained network, one batch per call.
 
     A network that corrects the relaxation prefers the actions of the relaxed plan.

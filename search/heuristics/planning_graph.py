@@ -90,7 +90,7 @@ class PlanningGraph:
     def _numbers(self, formulas: Iterable[Formula]) -> NDArray[np.int64]:
         return np.array([self._number[formula.negation_normal_form()] for formula in formulas], dtype=np.int64)
 
-    def _junction_layers(self) -> list[_Layer]:
+    def _junction_layers(self) -> list[_Junctions]:
         """The conjunctions and disjunctions among the nodes, by height."""
         height: dict[Formula, int] = {}
         by_kind: dict[tuple[int, bool], list[Formula]] = {}
@@ -101,10 +101,10 @@ class PlanningGraph:
                 by_kind.setdefault((height[node], node.op is Op.OR), []).append(node)
         return [self._layer(np.logical_or if kind[1] else np.logical_and, by_kind[kind]) for kind in sorted(by_kind)]
 
-    def _layer(self, join: np.ufunc, nodes: list[Formula]) -> _Layer:
+    def _layer(self, join: np.ufunc, nodes: list[Formula]) -> _Junctions:
         parts = [self._numbers(_parts(node)) for node in nodes]
         starts = np.cumsum([0] + [len(part) for part in parts[:-1]])
-        return _Layer(join, self._numbers(nodes), np.concatenate(parts), starts)
+        return _Junctions(join, self._numbers(nodes), np.concatenate(parts), starts)
 
     def _rules(self, task: Task) -> _Rules:
         """The nodes that each action marks: literals of effects under their conditions, and beliefs it may change."""
@@ -135,7 +135,7 @@ class PlanningGraph:
         return [node for node in self.nodes if node in touched and (node.unnegated.op in _MODAL)]
 
 
-class _Layer(NamedTuple):
+class _Junctions(NamedTuple):
     """Nodes that are marked when all (or any) of their parts are marked; part j of node i is parts[starts[i] + j]."""
 
     join: np.ufunc

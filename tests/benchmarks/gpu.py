@@ -26,7 +26,7 @@ from learn.data.pairs import Pairs
 from learn.models.gine.network import make_network
 from learn.train import Train
 from learn.training.data_module import Batch, LabelledStates, PairRuns, TrainingData
-from learn.training.sources import Source
+from learn.training.sources import TrainingProblems
 from tests.helpers.commands import compose
 
 FOLDER = Path("outputs", "gpu")
@@ -99,7 +99,7 @@ def describe(name: str, kind: str, used: str, own: dict[str, str], others: Seque
 
 def prepare(settings: Train, kind: str) -> tuple[Callable[[Batch], None], Callable[[int], Any]]:
     """A training step, and what makes batches of so many pairs, of the usual size for 0, without an end."""
-    labelled: list[Pairs] = Source(settings, settings.domain, [], settings.reading).labelled
+    labelled: list[Pairs] = TrainingProblems(settings, settings.domain, [], settings.reading).labelled
     runs = PairRuns(LabelledStates(labelled, make_encoding(settings.encoding), "h_ff", shared=False))
     device = torch.device("cuda" if kind == "gpu" else "cpu")
     types = range(1, 300)  # as many as a domain has

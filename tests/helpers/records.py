@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from search.agents.limits import Limits
-from search.evaluation.batch import Batch
+from search.evaluation.batch import RecordBatch
 from search.evaluation.grid import make_records
 from search.evaluation.record import MEASURED, Record
 from search.evaluation.suites import Problem, list_problems
@@ -24,8 +24,8 @@ def record_of(
     return make_records(found, [Configuration.of(agent, heuristic)], SearchOptions(limits, **more))[0]
 
 
-def batch_of(records: Sequence[Record], folder: Path, parallel: int = 1, memory_limit: int = 1 << 30) -> Batch:
-    return Batch(records, folder, parallel, wall_limit=60.0, memory_limit=memory_limit)
+def batch_of(records: Sequence[Record], folder: Path, parallel: int = 1, memory_limit: int = 1 << 30) -> RecordBatch:
+    return RecordBatch(records, folder, parallel, wall_limit=60.0, memory_limit=memory_limit)
 
 
 def read_table(folder: Path) -> list[dict[str, str]]:

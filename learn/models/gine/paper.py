@@ -15,7 +15,7 @@ from epigym.encoding.encoder import make_encoding, require_identifiers
 from epigym.encoding.goal_graph import DESIGNATED_LABEL, FIRST_AGENT_LABEL, MAX_LABEL
 from epigym.errors import UsageError
 from learn.models.gine.network import make_two_layers
-from learn.models.gine.shared import Goals, SharedGraphs, States, Sums
+from learn.models.gine.shared import GoalTensors, SharedGraphs, States, Sums
 
 
 class IndexAdd(Aggregation):  # type: ignore[misc]  # PyG is not typed
@@ -142,7 +142,7 @@ class PaperNetwork(nn.Module):
         sizes = nodes.new_zeros(count).index_add(0, graph, nodes.new_ones(graph.size(0)))
         return self.regress(sum_by(nodes, graph, count) / sizes[:, None])
 
-    def constants(self, goals: Goals, agents: int) -> Constants:
+    def constants(self, goals: GoalTensors, agents: int) -> Constants:
         """Compute the values shared by the e-states of p problems with up to `agents` agents."""
         attributes = self.edge_mlp(make_label_attributes(goals.bits.device))
         nodes, edges = self.node_mlp(goals.bits), attributes[goals.labels]

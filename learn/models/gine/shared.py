@@ -73,7 +73,7 @@ class States(NamedTuple):
     goal: Tensor
 
 
-class Goals(NamedTuple):
+class GoalTensors(NamedTuple):
     """The concatenated goal parts of p problems.
 
     Attributes:
@@ -101,7 +101,7 @@ class SharedGraphs(NamedTuple):
 
     identifiers: Tensor
     agents: int
-    goals: Goals
+    goals: GoalTensors
     states: States
 
     @property
@@ -147,10 +147,10 @@ def _renumber(items: NDArray[np.integer], count: int) -> tuple[NDArray[np.int64]
     return used, numbers[items]
 
 
-def make_goals(parts: Sequence[GoalPart]) -> Goals:
+def make_goals(parts: Sequence[GoalPart]) -> GoalTensors:
     """Concatenate goal parts into tensors."""
     bits, edges, labels, ptr, _ = map(torch.from_numpy, goal_parts(parts))
-    return Goals(bits.float(), edges, labels, ptr)
+    return GoalTensors(bits.float(), edges, labels, ptr)
 
 
 def make_states(

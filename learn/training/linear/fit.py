@@ -24,7 +24,7 @@ _ITERATIONS = 200
 
 
 @dataclass(frozen=True)
-class TrainingData:
+class FeatureData:
     """The features, distances and pairs of e-states of many problems.
 
     Attributes:
@@ -63,7 +63,7 @@ class TrainingData:
         return float(self.weight @ (scores[self.worse] > scores[self.better]))
 
 
-def observe(problems: Sequence[Pairs], types: Sequence[FeatureTypes], representation: Representation) -> TrainingData:
+def observe(problems: Sequence[Pairs], types: Sequence[FeatureTypes], representation: Representation) -> FeatureData:
     """Compute the features of the e-states of some problems, given the types of each task."""
     observed = [Observed(pairs.space, representation, own) for pairs, own in zip(problems, types, strict=True)]
     rows = [one.features(pairs.ids) for one, pairs in zip(observed, problems, strict=True)]
@@ -76,7 +76,7 @@ def observe(problems: Sequence[Pairs], types: Sequence[FeatureTypes], representa
     ptr = np.cumsum([0, *np.concatenate([np.diff(one.ptr) for one in rows])])
     values = np.concatenate([one.value for one in rows]).astype(np.float64)
     starts = np.cumsum([0, *counts])
-    return TrainingData(
+    return FeatureData(
         representation,
         colours[kept],
         csr_array((values, column, ptr), shape=(int(starts[-1]), len(colours)))[:, kept],
@@ -89,7 +89,7 @@ def observe(problems: Sequence[Pairs], types: Sequence[FeatureTypes], representa
     )
 
 
-def fit(data: TrainingData, loss: Loss, l2: float, most: int) -> LinearModel:
+def fit(data: FeatureData, loss: Loss, l2: float, most: int) -> LinearModel:
     """Fit the linear model with the least loss.
 
     Args:
@@ -105,7 +105,7 @@ def fit(data: TrainingData, loss: Loss, l2: float, most: int) -> LinearModel:
     return _make_model(data, kept, weights)
 
 
-def _fit_order(data: TrainingData, l2: float, most: int) -> LinearModel:
+def _fit_order(data: FeatureData, l2: float, most: int) -> LinearModel:
     """Fit the linear model with the least logistic loss of pairs; arguments as `fit`.
 
     Scores are scaled so that the median distance between the e-states of a pair is one step.
@@ -116,7 +116,7 @@ def _fit_order(data: TrainingData, l2: float, most: int) -> LinearModel:
     return _make_model(data, kept, weights / max(unit, 1e-9))
 
 
-def _make_model(data: TrainingData, kept: NDArray[np.int64], weights: Floats) -> LinearModel:
+def _make_model(data: FeatureData, kept: NDArray[np.int64], weights: Floats) -> LinearModel:
     return LinearModel(
         domain="",
         representation=data.representation,

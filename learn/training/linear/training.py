@@ -27,7 +27,7 @@ from learn.models.base import Base
 from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation
 from learn.models.shipped import GENERAL
 from learn.training.linear.aggregation import make_added_pairs, sample_larger
-from learn.training.linear.fit import Loss, TrainingData, fit, observe
+from learn.training.linear.fit import FeatureData, Loss, fit, observe
 from learn.training.options import LinearOptions
 from learn.training.sampling import make_all_pairs, sample_tasks, sample_validation
 from learn.training.trials import BASELINES, Trial, run_baseline, select
@@ -162,7 +162,7 @@ def _fit_all(
 ) -> list[LinearTrial]:
     """A trial for each choice, in the same order."""
     trials: list[LinearTrial] = []
-    data: dict[Representation, TrainingData] = {}
+    data: dict[Representation, FeatureData] = {}
     for representation, loss, l2 in track(choices, "fitting models", transient=True):
         if representation not in data:
             data = {representation: observe(problems, types, representation)}
@@ -243,7 +243,7 @@ def _list_choices(options: LinearOptions) -> list[tuple[Representation, Loss, fl
 
 
 def _try(
-    data: TrainingData,
+    data: FeatureData,
     loss: Loss,
     l2: float,
     validation: Problems,

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from epigym.io.checksummed import write_checksummed
-from learn.training.data_module import Samples
+from learn.training.data_module import StateSamples
 from learn.training.module import StepErrors
 
 
@@ -24,7 +24,7 @@ def measure_errors(predicted: torch.Tensor, true: torch.Tensor) -> dict[str, flo
     return {metric: float(value) for metric, value in errors.compute().items()}
 
 
-def measure_baselines(train: Samples, validation: Samples) -> dict[str, float]:
+def measure_baselines(train: StateSamples, validation: StateSamples) -> dict[str, float]:
     """Measure errors in steps of two baselines on the validation samples.
 
     Returns:
@@ -39,7 +39,7 @@ def measure_baselines(train: Samples, validation: Samples) -> dict[str, float]:
     return metrics
 
 
-def _count_goals(samples: Samples) -> NDArray[np.int64]:
+def _count_goals(samples: StateSamples) -> NDArray[np.int64]:
     """int64[k]: the number of unsatisfied subgoals of each sample."""
     counts = []
     for number, pairs in enumerate(samples.states.problems):

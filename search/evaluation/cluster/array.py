@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from epigym.errors import UsageError
 from epigym.io.checksummed import write_checksummed
 from search.agents.result import SearchResult
-from search.evaluation.batch import Batch
+from search.evaluation.batch import RecordBatch
 from search.evaluation.cluster.clusters import Local, Slurm
 from search.evaluation.record import Record, read_cached
 
@@ -23,7 +23,7 @@ logger = logging.getLogger("search.evaluate")
 
 
 def compute_records(
-    batch: Batch, numbers: Iterable[int], cluster: Local | Slurm
+    batch: RecordBatch, numbers: Iterable[int], cluster: Local | Slurm
 ) -> Generator[tuple[int, SearchResult], None, None]:
     """Compute the records at some positions by array tasks, and yield every outcome when its file appears.
 
@@ -46,7 +46,7 @@ def compute_records(
 
 
 def _collect_outcomes(
-    batch: Batch, waiting: dict[int, Record], tasks: dict[Job[None], list[str]], cluster: Local | Slurm
+    batch: RecordBatch, waiting: dict[int, Record], tasks: dict[Job[None], list[str]], cluster: Local | Slurm
 ) -> Generator[tuple[int, SearchResult], None, None]:
     alive = list(tasks)
     try:
@@ -87,7 +87,7 @@ def _drop_ended(jobs: Sequence[Job[None]]) -> list[Job[None]]:
     return [job for job in jobs if not job.done()]
 
 
-def _submit(batch: Batch, place: Path, cluster: Local | Slurm) -> dict[Job[None], list[str]]:
+def _submit(batch: RecordBatch, place: Path, cluster: Local | Slurm) -> dict[Job[None], list[str]]:
     """Submit array tasks for all records; returns them with the files that they write."""
     from submitit.helpers import clean_env
 

@@ -15,7 +15,7 @@ from epigym.errors import EpigymError, MissingError, UsageError
 if TYPE_CHECKING:
     from submitit import Job, LocalExecutor, SlurmExecutor
 
-    from search.evaluation.batch import Batch
+    from search.evaluation.batch import RecordBatch
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ class Local:
         """One batch for each worker; the first records come first in their batches."""
         return _deal(ordered, min(self.workers, len(ordered)))
 
-    def make_executor(self, folder: Path, batches: Sequence[Batch]) -> LocalExecutor:
+    def make_executor(self, folder: Path, batches: Sequence[RecordBatch]) -> LocalExecutor:
         """The object that submits the batches."""
         from submitit import LocalExecutor
 
@@ -79,7 +79,7 @@ class Slurm:
         waves = [ordered[start : start + wave] for start in range(0, len(ordered), wave)]
         return [batch for wave in waves for batch in _deal(wave, ceil(len(wave) / size))]
 
-    def make_executor(self, folder: Path, batches: Sequence[Batch]) -> SlurmExecutor:
+    def make_executor(self, folder: Path, batches: Sequence[RecordBatch]) -> SlurmExecutor:
         """The object that submits the batches as an array.
 
         Raises:
@@ -139,5 +139,5 @@ def _deal(ordered: Sequence[T], hands: int) -> list[list[T]]:
     return [list(ordered[hand::hands]) for hand in range(hands)]
 
 
-def _count_minutes(batches: Sequence[Batch]) -> int:
+def _count_minutes(batches: Sequence[RecordBatch]) -> int:
     return ceil((max(batch.seconds for batch in batches) + _SPARE_SECONDS) / 60)

@@ -18,7 +18,7 @@ from learn.training import sampling
 from learn.training.linear import fit as fitting
 from learn.training.linear import training
 from learn.training.linear.aggregation import make_added_pairs, sample_larger
-from learn.training.linear.fit import TrainingData
+from learn.training.linear.fit import FeatureData
 from learn.training.linear.training import Selection, train_linear
 from learn.training.options import LinearOptions
 from learn.training.validation import ValidationResult, find_states_along, search_greedily
@@ -40,7 +40,7 @@ def test_rounds_go_on_while_they_gain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is fitted to what was there and to what the last met; the first that gains nothing is not kept."""
     fitted: list[int] = []
 
-    def fit(data: TrainingData, *arguments: Any, **options: Any) -> LinearModel:
+    def fit(data: FeatureData, *arguments: Any, **options: Any) -> LinearModel:
         fitted.append(len(data.target))
         return fitting.fit(data, *arguments, **options)
 

@@ -10,7 +10,7 @@ from learn.models.runs import RUN_FILE
 from learn.train import Train
 from learn.training import fitting
 from learn.training.report.report import write_record
-from learn.training.sources import Source
+from learn.training.sources import TrainingProblems
 from tests.helpers.commands import compose
 from tests.helpers.runs import SEARCHED, Fit
 
@@ -26,7 +26,7 @@ def test_the_better_network_is_kept_and_the_first_of_equals(
 ) -> None:
     ends = {"h_ff": h_ff, "h_add": h_add}
 
-    def train(settings: Train, _: Source) -> dict[str, float]:
+    def train(settings: Train, _: TrainingProblems) -> dict[str, float]:
         solved, expanded = map(float, ends[settings.base])
         metrics = {"val/problems": 4.0, "val/solved": solved, "val/expanded": expanded}
         metrics |= {f"{settings.base}/solved": 2.0, f"{settings.base}/expanded": 50.0}
@@ -35,7 +35,7 @@ def test_the_better_network_is_kept_and_the_first_of_equals(
 
     monkeypatch.setattr(fitting, "train", train)
     settings = compose(Train, "train", f"run_dir={tmp_path / 'run'}", *BEST)
-    metrics = fitting.train_best(settings, Source(settings, ["consecutive_numbers"], [], settings.reading))
+    metrics = fitting.train_best(settings, TrainingProblems(settings, ["consecutive_numbers"], [], settings.reading))
     assert (metrics["val/solved"], metrics["val/expanded"]) == ends[chosen]
     assert metrics.keys() >= {"h_ff/solved", "h_add/expanded", "other/solved"}
     assert [path.name for path in (tmp_path / "run").iterdir()] == [RUN_FILE]
@@ -57,7 +57,7 @@ def test_a_run_is_that_of_the_better_base_alone(fit: Fit, tmp_path: Path) -> Non
 def test_an_interrupted_run_goes_on_where_it_stopped(fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, trained, train = fit(*BEST, run="whole"), list[str](), fitting.train
 
-    def interrupt(settings: Any, source: Source) -> dict[str, float]:
+    def interrupt(settings: Any, source: TrainingProblems) -> dict[str, float]:
         if settings.base == "h_add" and not settings.resume:
             raise KeyboardInterrupt
         trained.append(settings.base)

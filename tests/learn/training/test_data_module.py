@@ -24,7 +24,7 @@ from learn.training.data_module import (
     Batch,
     LabelledStates,
     PairRuns,
-    Samples,
+    StateSamples,
     TrainingData,
     balance,
     split,
@@ -160,13 +160,13 @@ def test_runs_of_large_graphs_are_short() -> None:
 
 
 def test_a_last_batch_of_one_sample_is_dropped(rollouts: list[Pairs]) -> None:
-    samples = Samples(states_of(rollouts), [np.arange(17), np.arange(0)], gradients=True)
+    samples = StateSamples(states_of(rollouts), [np.arange(17), np.arange(0)], gradients=True)
     assert [len(batch.base) for batch in batches_of(TrainingData(samples, samples, 16, 0))] == [16]
     assert [len(batch.base) for batch in batches_of(TrainingData(samples, samples, 15, 0))] == [15, 2]
 
 
 def test_one_sample_is_too_few(rollouts: list[Pairs]) -> None:
-    one = Samples(states_of(rollouts), [np.arange(1), np.arange(0)], gradients=True)
+    one = StateSamples(states_of(rollouts), [np.arange(1), np.arange(0)], gradients=True)
     with pytest.raises(EpigymError, match=r"^1 training samples are too few: at least 2 are needed$"):
         TrainingData(one, one, 16, 0)
 

@@ -21,7 +21,7 @@ from learn.train import Train
 from learn.training import module
 from learn.training.data_module import Batch
 from learn.training.module import GineModule, StepErrors
-from learn.training.sources import Source
+from learn.training.sources import TrainingProblems
 from learn.training.validation import ValidationResult, find_states_along, search_greedily
 from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, SEARCHED, Fit, rows_of
@@ -135,7 +135,7 @@ def test_a_checkpoint_that_was_validated_by_search_has_a_calibration(
     assert len(steps.values) > 1
     settings = compose(Train, "train", f"run_dir={tmp_path}", *given)
     values, left = [np.empty(0)], [np.empty(0)]
-    for task in Source(settings, settings.domain, [], settings.reading).to_validate:
+    for task in TrainingProblems(settings, settings.domain, [], settings.reading).to_validate:
         space = StateSpace(task)
         score = open_scorer(path, space).score
         found = search_greedily(space, score, 100)

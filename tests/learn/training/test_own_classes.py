@@ -27,7 +27,7 @@ from learn.train import Train, main
 from learn.training import sources
 from learn.training.fitting import train
 from learn.training.options import TrainerOptions
-from learn.training.sources import Source
+from learn.training.sources import TrainingProblems
 from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit
 
@@ -284,5 +284,5 @@ def test_what_a_training_does_not_take_shows_before_anything_is_explored(
     for name in ("sample_tasks", "make_all_pairs", "make_rollout", "sample_files"):
         monkeypatch.setattr(sources, name, refuse_exploration)
     with pytest.raises(EpigymError, match=message) as refused:
-        train(chosen, Source(chosen, chosen.domain, chosen.problem, chosen.reading))
+        train(chosen, TrainingProblems(chosen, chosen.domain, chosen.problem, chosen.reading))
     assert "\n" not in str(refused.value)

@@ -15,14 +15,14 @@ from learn.data.pairs import Pairs, make_pairs
 from learn.models.base import Base
 from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation
 from learn.training.linear import fit as ranking
-from learn.training.linear.fit import Loss, TrainingData, fit, observe
+from learn.training.linear.fit import FeatureData, Loss, fit, observe
 
 TRUTH = np.array([2.0, -1.0, 0.5, 0.0, 3.0])
 
 
 def plant(
     *, truth: NDArray[np.float64] = TRUTH, base: NDArray[np.float64] | None = None, seed: int = 0, states: int = 60
-) -> TrainingData:
+) -> FeatureData:
     """E-states whose distances are a weighted sum of their features and their base, and 7 for good measure."""
     rng = np.random.default_rng(seed)
     table = rng.integers(0, 5, size=(states, len(truth))).astype(np.float64)
@@ -32,7 +32,7 @@ def plant(
     better, worse = np.where(target[better] < target[worse], (better, worse), (worse, better))
     differ = target[better] < target[worse]
     weight = rng.uniform(0.5, 1, size=differ.sum())
-    return TrainingData(
+    return FeatureData(
         representation=Representation(0, base="h_ff" if base.any() else "none"),
         colours=np.arange(10, 10 + 10 * len(truth), 10, dtype=np.uint64),
         table=csr_array(table),
@@ -45,12 +45,12 @@ def plant(
     )
 
 
-def in_order(data: TrainingData, model: LinearModel) -> float:
+def in_order(data: FeatureData, model: LinearModel) -> float:
     scores = data.scores(model)
     return 1 - float(data.weight @ (scores[data.better] >= scores[data.worse]))
 
 
-def margins(data: TrainingData, model: LinearModel) -> NDArray[np.float64]:
+def margins(data: FeatureData, model: LinearModel) -> NDArray[np.float64]:
     scores = data.scores(model)
     return scores[data.worse] - scores[data.better]
 
@@ -71,14 +71,14 @@ def test_a_ranking_finds_the_order_that_was_planted() -> None:
 
 def test_it_is_the_pairs_that_are_learned() -> None:
     data = plant()
-    turned = fit(TrainingData(**{**vars(data), "better": data.worse, "worse": data.better}), "ranking", 1e-6, most=100)
+    turned = fit(FeatureData(**{**vars(data), "better": data.worse, "worse": data.better}), "ranking", 1e-6, most=100)
     assert in_order(data, turned) == pytest.approx(0)
     kept = data.weight * (np.arange(len(data.weight)) % 2)
     # What weighs nothing may be turned round.
     better, worse = (
         np.where(kept > 0, one, other) for one, other in ((data.better, data.worse), (data.worse, data.better))
     )
-    some = TrainingData(**{**vars(data), "better": better, "worse": worse, "weight": kept / kept.sum()})
+    some = FeatureData(**{**vars(data), "better": better, "worse": worse, "weight": kept / kept.sum()})
     assert in_order(some, fit(some, "ranking", 1e-6, most=100)) == 1
 
 
@@ -95,7 +95,7 @@ def test_a_regression_minds_the_importance_of_e_states() -> None:
     wrong = data.target.copy()
     wrong[:30] += 100
     importance = np.where(np.arange(60) < 30, 0, 1 / 30)
-    model = fit(TrainingData(**{**vars(data), "target": wrong, "importance": importance}), "regression", 0, most=100)
+    model = fit(FeatureData(**{**vars(data), "target": wrong, "importance": importance}), "regression", 0, most=100)
     assert data.scores(model) == pytest.approx(data.target, abs=5e-2)
 
 
@@ -142,7 +142,7 @@ def test_the_weightiest_features_are_kept_and_fitted_again(loss: Loss) -> None:
     model = fit(data, loss, 1e-6, most=2)
     assert model.colours.tolist() == [10, 50]  # those that weigh 2 and 3
     assert model.seen.tolist() == (data.table.toarray() > 0).sum(axis=0)[[0, 4]].tolist()
-    alone = TrainingData(**{**vars(data), "colours": data.colours[[0, 4]], "table": data.table[:, [0, 4]]})
+    alone = FeatureData(**{**vars(data), "colours": data.colours[[0, 4]], "table": data.table[:, [0, 4]]})
     assert fit(alone, loss, 1e-6, most=2).weights == pytest.approx(model.weights, rel=1e-3)
     assert fit(data, loss, 1e-6, most=5).colours.tolist() == data.colours.tolist()
 
@@ -150,11 +150,11 @@ def test_the_weightiest_features_are_kept_and_fitted_again(loss: Loss) -> None:
 def test_equal_features_weigh_alike_and_their_scale_does_not_matter() -> None:
     data = plant()
     model = fit(data, "ranking", 1e-2, most=100)
-    scaled = TrainingData(**{**vars(data), "table": csr_array(data.table.toarray() * np.array([10, 1, 0.1, 1, 100]))})
+    scaled = FeatureData(**{**vars(data), "table": csr_array(data.table.toarray() * np.array([10, 1, 0.1, 1, 100]))})
     other = fit(scaled, "ranking", 1e-2, most=100)
     assert other.weights * np.array([10, 1, 0.1, 1, 100]) == pytest.approx(model.weights, rel=1e-2, abs=1e-3)
     column = data.table.toarray()[:, :1]
-    twice = TrainingData(**{**vars(data), "table": csr_array(np.hstack([column, column])), "colours": data.colours[:2]})
+    twice = FeatureData(**{**vars(data), "table": csr_array(np.hstack([column, column])), "colours": data.colours[:2]})
     one, two = fit(twice, "ranking", 1e-2, most=100).weights
     assert one == pytest.approx(two, rel=1e-3)
 
@@ -162,7 +162,7 @@ def test_equal_features_weigh_alike_and_their_scale_does_not_matter() -> None:
 def test_a_feature_that_never_differs_weighs_nothing_in_a_ranking() -> None:
     data = plant()
     table = csr_array(np.hstack([data.table.toarray()[:, :2], np.ones((60, 1))]))
-    model = fit(TrainingData(**{**vars(data), "table": table, "colours": data.colours[:3]}), "ranking", 1e-3, most=100)
+    model = fit(FeatureData(**{**vars(data), "table": table, "colours": data.colours[:3]}), "ranking", 1e-3, most=100)
     assert weight_of(model)[30] == pytest.approx(0)
 
 
@@ -196,7 +196,7 @@ PROBLEMS = ("collaboration_communication/2_2_3_pl_6", "gossip", "selective_commu
 
 def observe_some(
     representation: Representation, problems: tuple[str, ...] = PROBLEMS
-) -> tuple[TrainingData, list[Pairs]]:
+) -> tuple[FeatureData, list[Pairs]]:
     found = [make_pairs(load_problem(name), expansions=4, max_states=1000, seed=0) for name in problems]
     pairs = [one for one in found if one is not None]
     assert len(pairs) == len(problems)

@@ -18,7 +18,7 @@ from learn.data.labels import UNREACHABLE
 from learn.train import Train, train
 from learn.training import sources
 from learn.training.options import LinearOptions
-from learn.training.sources import Source
+from learn.training.sources import TrainingProblems
 from tests.helpers.commands import compose
 from tests.helpers.runs import PROBLEM
 
@@ -26,9 +26,9 @@ NAMES = ("consecutive_numbers", "selective_communication")
 FEW = (f"domain=[{','.join(NAMES)}]", "data.instances=3", "data.expansions=5", "validation.problems=2")
 
 
-def source_of(folder: Path, *overrides: str) -> Source:
+def source_of(folder: Path, *overrides: str) -> TrainingProblems:
     settings = compose(Train, "train", f"run_dir={folder}", *overrides)
-    return Source(settings, [] if settings.problem else settings.domain, settings.problem, settings.reading)
+    return TrainingProblems(settings, [] if settings.problem else settings.domain, settings.problem, settings.reading)
 
 
 def names_of(tasks: Sequence[Task]) -> list[str]:

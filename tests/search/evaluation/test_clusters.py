@@ -26,7 +26,7 @@ from search import evaluate
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.evaluate import Evaluate
-from search.evaluation.batch import Batch
+from search.evaluation.batch import RecordBatch
 from search.evaluation.cluster import array
 from search.evaluation.cluster.clusters import Local, Slurm
 from search.processes.supervisor import Job, JobResult
@@ -44,7 +44,7 @@ def slurm(*overrides: str) -> Slurm:
 
 
 @pytest.fixture
-def batch(coin: str, tmp_path: Path) -> Batch:
+def batch(coin: str, tmp_path: Path) -> RecordBatch:
     """Five records of one problem."""
     records = [record_of(coin, {"name": "bfs", "label": f"bfs_{number}"}, limits=LIMITS) for number in range(5)]
     return batch_of(records, tmp_path / "run")
@@ -73,7 +73,7 @@ def test_an_array_is_a_partition_whose_first_tasks_start_with_the_first_records(
 
 
 def test_what_took_long_before_comes_first_and_what_is_unknown_may_take_all_its_time(
-    batch: Batch, monkeypatch: pytest.MonkeyPatch
+    batch: RecordBatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def supervise(jobs: Iterable[Job], **_: object) -> Iterator[JobResult]:
         for job, seconds in zip(jobs, (2.0, 30.0, 700.0), strict=True):
@@ -112,7 +112,9 @@ def interrupt(_: float) -> None:
     raise KeyboardInterrupt
 
 
-def test_what_is_submitted(batch: Batch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_submitted(
+    batch: RecordBatch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch
+) -> None:
     threads = record_of(batch.records[0].problem, {"name": "bfs", "threads": 2}, limits=LIMITS)
     several = replace(batch, parallel=2, records=[*batch.records[:4], threads])
     given, sbatch = [], slurm_commands.sbatch
@@ -150,7 +152,10 @@ def test_what_is_submitted(batch: Batch, slurm_commands: MockedSubprocess, monke
 
 
 def test_whoever_comes_next_waits_for_what_runs_and_submits_the_rest(
-    batch: Batch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    batch: RecordBatch,
+    slurm_commands: MockedSubprocess,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     cluster = slurm("cluster.records=2")
     monkeypatch.setattr(array, "sleep", interrupt)
@@ -187,7 +192,9 @@ def test_lost_tasks_are_named_with_their_logs_and_no_success(
     ]
 
 
-def test_a_damaged_list_of_tasks_submits_what_is_missing_again(batch: Batch, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_list_of_tasks_submits_what_is_missing_again(
+    batch: RecordBatch, caplog: pytest.LogCaptureFixture
+) -> None:
     listed = batch.folder / "cluster" / "tasks.json"
     listed.parent.mkdir(parents=True)
     listed.write_text('{"17": ["records/x.json"]}')
@@ -200,7 +207,7 @@ def test_a_damaged_list_of_tasks_submits_what_is_missing_again(batch: Batch, cap
 
 
 def test_a_task_that_slurm_does_not_know_is_not_waited_for(
-    batch: Batch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch
+    batch: RecordBatch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(array, "sleep", interrupt)
     with pytest.raises(KeyboardInterrupt):
@@ -212,7 +219,7 @@ def test_a_task_that_slurm_does_not_know_is_not_waited_for(
 
 
 def test_what_cannot_be_submitted_is_said(
-    batch: Batch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch
+    batch: RecordBatch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(UsageError, match=r"^cluster.timeout_min=5 is too short for a search, .*: give at least 6$"):
         list(array.compute_records(batch, range(5), slurm("cluster.timeout_min=5")))
@@ -243,7 +250,7 @@ class Waits(BreadthFirst):
 
 
 @pytest.fixture
-def waiting(coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Batch:
+def waiting(coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RecordBatch:
     """A record that ends at once, and one that does not end when it is started for the first time."""
     (tmp_path / "foreign_waiting.py").write_text(WAITS)
     monkeypatch.chdir(tmp_path)
@@ -253,12 +260,12 @@ def waiting(coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Batch
     return batch_of(records, tmp_path / "run", parallel=2)
 
 
-def wait_until_started(batch: Batch) -> None:
+def wait_until_started(batch: RecordBatch) -> None:
     while not Path("started").exists():
         assert processes(batch.folder, "submitit.core._submit")
 
 
-def test_a_preempted_task_starts_anew_and_its_records_have_no_outcome_before(waiting: Batch) -> None:
+def test_a_preempted_task_starts_anew_and_its_records_have_no_outcome_before(waiting: RecordBatch) -> None:
     """A scheduler signals every process of a task: only the task itself heeds that, else its records were errors."""
     outcomes = array.compute_records(waiting, range(2), Local(workers=1))
     number, first = next(outcomes)
@@ -278,7 +285,7 @@ def test_a_preempted_task_starts_anew_and_its_records_have_no_outcome_before(wai
     assert logs.count(" solved\n") == 2  # what had ended was not computed again
 
 
-def test_whoever_leaves_ends_the_processes_of_this_machine(waiting: Batch) -> None:
+def test_whoever_leaves_ends_the_processes_of_this_machine(waiting: RecordBatch) -> None:
     with closing(array.compute_records(waiting, range(2), Local(workers=1))) as outcomes:
         next(outcomes)
         wait_until_started(waiting)

@@ -5,25 +5,25 @@ from pathlib import Path
 import pytest
 
 from search.agents.result import SearchResult, SearchStatus
-from search.evaluation.batch import Batch
+from search.evaluation.batch import RecordBatch
 from search.evaluation.running import evaluate
 from tests.helpers.records import batch_of, record_of
 
 
 @pytest.fixture
-def batch(coin: str, tmp_path: Path) -> Batch:
+def batch(coin: str, tmp_path: Path) -> RecordBatch:
     """Two records."""
     return batch_of([record_of(coin), record_of(coin, "dfs")], tmp_path / "run", parallel=2)
 
 
 @pytest.fixture
-def found(batch: Batch) -> list[SearchResult]:
+def found(batch: RecordBatch) -> list[SearchResult]:
     """Their outcomes, which are kept."""
     return evaluate(batch, cluster=None, retry=False)
 
 
 def test_every_flipped_bit_is_noticed(
-    batch: Batch, caplog: pytest.LogCaptureFixture, pytestconfig: pytest.Config
+    batch: RecordBatch, caplog: pytest.LogCaptureFixture, pytestconfig: pytest.Config
 ) -> None:
     """Or changes nothing, such as a blank between values. A hundredth of the bits; `--full` flips all of them."""
     record, folder = batch.records[0], batch.folder
@@ -45,7 +45,7 @@ def test_every_flipped_bit_is_noticed(
 
 
 def test_what_is_damaged_is_named_set_aside_and_computed_again(
-    batch: Batch, found: list[SearchResult], caplog: pytest.LogCaptureFixture
+    batch: RecordBatch, found: list[SearchResult], caplog: pytest.LogCaptureFixture
 ) -> None:
     hit, other = (record.file(batch.folder) for record in batch.records)
     content = hit.read_bytes().replace(b'"expanded": ', b'"expanded": 1')
@@ -65,7 +65,7 @@ def test_what_is_damaged_is_named_set_aside_and_computed_again(
     assert len(caplog.messages) == 1
 
 
-def test_damage_beside_a_record_does_not_say_what_it_will_take(batch: Batch, found: list[SearchResult]) -> None:
+def test_damage_beside_a_record_does_not_say_what_it_will_take(batch: RecordBatch, found: list[SearchResult]) -> None:
     record = batch.records[0]
     file = record.file(batch.folder)
     took = record.estimate_seconds(batch.folder)

@@ -19,7 +19,7 @@ from epigym.reference.semantics import Validation
 from epigym.task.task import Task
 from search.agents.limits import Limits
 from search.agents.result import Costs, SearchResult, SearchStatus, TaskSize
-from search.evaluation.batch import Batch
+from search.evaluation.batch import RecordBatch
 from search.evaluation.grid import make_records
 from search.evaluation.suites import list_problems
 from search.exploring.background_search import search_in_background
@@ -63,7 +63,7 @@ def evaluate(configuration: Configuration, limits: Limits, folder: Path) -> Sear
     (folder / "coin.txt").write_text(COIN)
     problems = list_problems([str(folder / "coin.txt")], "default")
     records = make_records(problems, [configuration], SearchOptions(replace(limits, memory_limit=1 << 33)))
-    [(_, result)] = Batch(records, folder, parallel=1, wall_limit=1e6, memory_limit=1 << 33).run([0])
+    [(_, result)] = RecordBatch(records, folder, parallel=1, wall_limit=1e6, memory_limit=1 << 33).run([0])
     return result
 
 

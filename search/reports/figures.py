@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from search.reports.metrics import bootstrap, interquartile_mean, iqm
-from search.reports.outcomes import COSTS, Outcome, Outcomes, values_of
+from search.reports.outcomes import COSTS, SearchOutcome, SearchOutcomes, values_of
 
 _AGGREGATED = ("expanded", "time", "length")
 _DOTS = 150  # per inch, of a PNG
@@ -22,7 +22,7 @@ _FEW = 1.7  # decades with room for three ticks each
 _BORDER = 3  # times the largest number: where the undecided lie
 
 
-def draw_coverage(outcomes: Outcomes) -> Figure:
+def draw_coverage(outcomes: SearchOutcomes) -> Figure:
     """Share solved of the problems with an outcome by domain, one bar for each configuration."""
     domains = {**outcomes.domains, "all": outcomes.problems}
     figure, axes = _make_figure(1.5 * len(domains) + 2, 4)
@@ -43,7 +43,7 @@ def draw_coverage(outcomes: Outcomes) -> Figure:
     return figure
 
 
-def draw_aggregates(outcomes: Outcomes) -> Figure:
+def draw_aggregates(outcomes: SearchOutcomes) -> Figure:
     """IQM of nodes, time and plan length on the common problems, with 95 % bootstrap intervals."""
     shared = outcomes.find_common(outcomes.problems)
     figure = Figure(figsize=(3.4 * len(_AGGREGATED), 0.4 * len(outcomes.configurations) + 1.4), layout="constrained")
@@ -65,7 +65,7 @@ def draw_aggregates(outcomes: Outcomes) -> Figure:
     return figure
 
 
-def draw_cactus(outcomes: Outcomes, measure: str) -> Figure:
+def draw_cactus(outcomes: SearchOutcomes, measure: str) -> Figure:
     """How many problems each configuration solves within a budget of time or nodes."""
     figure, axes = _make_figure(6, 4)
     for number, name in enumerate(outcomes.configurations):
@@ -88,7 +88,7 @@ def draw_cactus(outcomes: Outcomes, measure: str) -> Figure:
     return figure
 
 
-def draw_scatter(outcomes: Outcomes, first: str, second: str) -> Figure:
+def draw_scatter(outcomes: SearchOutcomes, first: str, second: str) -> Figure:
     """Expanded nodes of two configurations on each problem; a problem that one did not decide lies on the border."""
     pairs = [
         (domain, outcomes.table[first].get(problem), outcomes.table[second].get(problem))
@@ -111,7 +111,7 @@ def draw_scatter(outcomes: Outcomes, first: str, second: str) -> Figure:
     return figure
 
 
-def draw_ratios(outcomes: Outcomes, baseline: str) -> Figure:
+def draw_ratios(outcomes: SearchOutcomes, baseline: str) -> Figure:
     """Nodes relative to a baseline against the baseline's plan length; lines join the medians."""
     figure, axes = _make_figure(6, 4)
     for number, name in enumerate(outcomes.configurations):
@@ -180,5 +180,5 @@ def _add_legend(figure: Figure) -> None:
         figure.legend(fontsize="small", frameon=False, loc="outside right center")
 
 
-def _nodes(outcome: Outcome, border: float) -> float:
+def _nodes(outcome: SearchOutcome, border: float) -> float:
     return max(outcome.expanded or 1.0, 1.0) if outcome.status.is_decided else border

@@ -19,7 +19,7 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SearchOutcome:
     """How one configuration did on one problem; numbers are None where they are not known.
 
     Attributes:
@@ -76,7 +76,7 @@ class Cost(NamedTuple):
 
     title: str
     label: str
-    of: Callable[[Outcome], float | None]
+    of: Callable[[SearchOutcome], float | None]
 
 
 COSTS = {
@@ -107,7 +107,7 @@ class LeftOut(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcomes:
+class SearchOutcomes:
     """All outcomes of a report.
 
     Attributes:
@@ -115,7 +115,7 @@ class Outcomes:
         left_out: entries of the runs that are not in the table.
     """
 
-    table: Mapping[str, Mapping[str, Outcome]]
+    table: Mapping[str, Mapping[str, SearchOutcome]]
     left_out: Sequence[LeftOut] = ()
 
     @property
@@ -137,16 +137,16 @@ class Outcomes:
         """All problems."""
         return [problem for problems in self.domains.values() for problem in problems]
 
-    def select(self, configuration: str, problems: Iterable[str]) -> list[Outcome]:
+    def select(self, configuration: str, problems: Iterable[str]) -> list[SearchOutcome]:
         """The outcomes of a configuration on some problems; published tables may lack some."""
         outcomes = self.table[configuration]
         return [outcomes[problem] for problem in problems if problem in outcomes]
 
-    def select_solved(self, configuration: str, problems: Iterable[str]) -> list[Outcome]:
+    def select_solved(self, configuration: str, problems: Iterable[str]) -> list[SearchOutcome]:
         """Those of them that are plans."""
         return [outcome for outcome in self.select(configuration, problems) if outcome.is_solved]
 
-    def select_answered(self, configuration: str, problems: Iterable[str]) -> list[Outcome]:
+    def select_answered(self, configuration: str, problems: Iterable[str]) -> list[SearchOutcome]:
         """Those of them that settle the problem: a plan, or a proof that there is none."""
         return [outcome for outcome in self.select(configuration, problems) if outcome.status.is_decided]
 
@@ -154,18 +154,18 @@ class Outcomes:
         """The problems that every configuration solved."""
         return [problem for problem in problems if all(self.select_solved(name, [problem]) for name in self.table)]
 
-    def restrict(self, configurations: Sequence[str]) -> Outcomes:
+    def restrict(self, configurations: Sequence[str]) -> SearchOutcomes:
         """The outcomes of these configurations only."""
         kept = tuple(entry for entry in self.left_out if entry.configuration in configurations)
-        return Outcomes({name: self.table[name] for name in configurations}, kept)
+        return SearchOutcomes({name: self.table[name] for name in configurations}, kept)
 
 
-def values_of(outcomes: Iterable[Outcome], measure: str) -> list[float]:
+def values_of(outcomes: Iterable[SearchOutcome], measure: str) -> list[float]:
     """The values of a measure other than coverage where they are known."""
     return [value for value in map(COSTS[measure].of, outcomes) if value is not None]
 
 
-def read_outcomes(runs: Sequence[str | Path], others: Iterable[Outcome] = ()) -> Outcomes:
+def read_outcomes(runs: Sequence[str | Path], others: Iterable[SearchOutcome] = ()) -> SearchOutcomes:
     """The outcomes in the folders of evaluations, with others on the same problems.
 
     Args:
@@ -176,7 +176,7 @@ def read_outcomes(runs: Sequence[str | Path], others: Iterable[Outcome] = ()) ->
         MissingError: when a folder holds no table, or there is no outcome.
         EpigymError: when two folders hold the same configuration on the same problem.
     """
-    table: dict[str, dict[str, Outcome]] = {}
+    table: dict[str, dict[str, SearchOutcome]] = {}
     left_out: list[LeftOut] = []
     for run in runs:
         file = Path(run, "results.csv")
@@ -199,12 +199,12 @@ def read_outcomes(runs: Sequence[str | Path], others: Iterable[Outcome] = ()) ->
     for outcome in others:
         if outcome.problem in problems:
             table.setdefault(outcome.configuration, {}).setdefault(outcome.problem, outcome)
-    return Outcomes(table, left_out)
+    return SearchOutcomes(table, left_out)
 
 
-def _read_outcome(row: Mapping[str, str], file: Path) -> Outcome:
+def _read_outcome(row: Mapping[str, str], file: Path) -> SearchOutcome:
     try:
-        return Outcome(
+        return SearchOutcome(
             domain=row["domain"],
             problem=row["problem"],
             configuration=row["configuration"],

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from epigym.io.tables import ALL, Table
-from search.reports.outcomes import COSTS, MEASURES, Outcome, Outcomes
+from search.reports.outcomes import COSTS, MEASURES, SearchOutcome, SearchOutcomes
 from search.reports.paired import compare, compare_pairs
 from search.reports.tables import list_left_out, make_overview, show_number
 
@@ -19,7 +19,7 @@ _NOT_ANSWERED = -1  # in place of a value of the drawings
 
 
 def render_page(
-    outcomes: Outcomes, pairs: Sequence[tuple[str, str]], folder: Path, measures: Sequence[str] = MEASURES
+    outcomes: SearchOutcomes, pairs: Sequence[tuple[str, str]], folder: Path, measures: Sequence[str] = MEASURES
 ) -> str:
     """The text of the page.
 
@@ -48,7 +48,7 @@ def render_page(
     )
 
 
-def _tabulate_domains(outcomes: Outcomes) -> Table:
+def _tabulate_domains(outcomes: SearchOutcomes) -> Table:
     """How many of its problems with an outcome each configuration answered, by domain."""
     rows: list[list[Any]] = []
     for domain, problems in [*outcomes.domains.items(), (ALL, outcomes.problems)]:
@@ -60,7 +60,7 @@ def _tabulate_domains(outcomes: Outcomes) -> Table:
     return Table("Problems answered, of those with an outcome.", ["domain", *outcomes.configurations], rows)
 
 
-def _tabulate_searches(outcomes: Outcomes, folder: Path, costs: Sequence[str]) -> Table:
+def _tabulate_searches(outcomes: SearchOutcomes, folder: Path, costs: Sequence[str]) -> Table:
     """Every search, with a link to its file."""
     rows = [
         [
@@ -79,14 +79,14 @@ def _tabulate_searches(outcomes: Outcomes, folder: Path, costs: Sequence[str]) -
     )
 
 
-def _find_link(outcome: Outcome, folder: Path) -> str:
+def _find_link(outcome: SearchOutcome, folder: Path) -> str:
     """The address of the record of a search, relative to a folder; empty when it does not exist."""
     if outcome.file is None or not outcome.file.is_file():
         return ""
     return urllib.parse.quote(Path(os.path.relpath(outcome.file, folder)).as_posix())
 
 
-def _collect_data(outcomes: Outcomes, pairs: Sequence[tuple[str, str]], costs: Sequence[str]) -> dict[str, Any]:
+def _collect_data(outcomes: SearchOutcomes, pairs: Sequence[tuple[str, str]], costs: Sequence[str]) -> dict[str, Any]:
     """Data of the drawings: values by measure, configuration and problem, and sentences by the numbers of two of them.
 
     A value is None where there is no outcome or it is not known, and `_NOT_ANSWERED` where the search ended without an
@@ -114,7 +114,7 @@ def _collect_data(outcomes: Outcomes, pairs: Sequence[tuple[str, str]], costs: S
     }
 
 
-def _find_value(outcome: Outcome | None, cost: str) -> float | None:
+def _find_value(outcome: SearchOutcome | None, cost: str) -> float | None:
     if outcome is None:
         return None
     return COSTS[cost].of(outcome) if outcome.status.is_decided else _NOT_ANSWERED

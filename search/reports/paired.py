@@ -10,7 +10,7 @@ import numpy as np
 
 from epigym.io.tables import Numbers, Table
 from search.reports.metrics import bootstrap, mcnemar
-from search.reports.outcomes import COVERAGE, MEASURES, Outcomes
+from search.reports.outcomes import COVERAGE, MEASURES, SearchOutcomes
 from search.reports.tables import format_number, show_number
 
 _COLUMNS = {
@@ -89,7 +89,7 @@ class Comparison:
         return found
 
 
-def compare(outcomes: Outcomes, first: str, second: str) -> Comparison | None:
+def compare(outcomes: SearchOutcomes, first: str, second: str) -> Comparison | None:
     """Compare two configurations; None when there is no problem with an outcome of both."""
     problems = [name for name in outcomes.problems if all(name in outcomes.table[label] for label in (first, second))]
     if not problems:
@@ -117,7 +117,9 @@ def compare(outcomes: Outcomes, first: str, second: str) -> Comparison | None:
     )
 
 
-def compare_pairs(outcomes: Outcomes, pairs: Iterable[tuple[str, str]], measures: Sequence[str] = MEASURES) -> Table:
+def compare_pairs(
+    outcomes: SearchOutcomes, pairs: Iterable[tuple[str, str]], measures: Sequence[str] = MEASURES
+) -> Table:
     """One line for each pair of configurations that have a problem in common."""
     compared = [found for first, second in pairs if (found := compare(outcomes, first, second)) is not None]
     chosen = [name for name in measures if name in _COLUMNS]
@@ -150,7 +152,7 @@ def _make_cells(one: Comparison) -> dict[str, object]:
     }
 
 
-def _compute_log_ratios(outcomes: Outcomes, first: str, second: str) -> list[float]:
+def _compute_log_ratios(outcomes: SearchOutcomes, first: str, second: str) -> list[float]:
     """The logarithm of the first one's nodes by the second one's on each problem that both solved; 0 counts as 1.
 
     They are rounded, so that equal ratios have equal ranks.

@@ -9,7 +9,7 @@ from epigym.errors import EpigymError, UsageError
 from epigym.io.files import read_rows
 from epigym.names import unknown
 from search.agents.result import SearchStatus
-from search.reports.outcomes import Outcome, parse_number
+from search.reports.outcomes import SearchOutcome, parse_number
 
 PUBLISHED = "published "
 """How the names of published configurations begin."""
@@ -20,7 +20,7 @@ _FILE = Path(__file__).parent / "published.csv"
 Row = Mapping[str, str]
 
 
-def read_published(names: Sequence[str]) -> list[Outcome]:
+def read_published(names: Sequence[str]) -> list[SearchOutcome]:
     """The published outcomes of some experiments.
 
     Args:
@@ -36,13 +36,13 @@ def read_published(names: Sequence[str]) -> list[Outcome]:
     ]
 
 
-def _read_paper(setup: str) -> list[Outcome]:
+def _read_paper(setup: str) -> list[SearchOutcome]:
     rows = read_rows(_FILE, ())
     known = dict.fromkeys(row["setup"] for row in rows)
     if setup not in known:
         raise UsageError(unknown("published experiment", setup, known))
     return [
-        Outcome(
+        SearchOutcome(
             domain=row["problem"].partition("/")[0],
             problem=row["problem"],
             configuration=PUBLISHED + row["configuration"],
@@ -57,7 +57,7 @@ def _read_paper(setup: str) -> list[Outcome]:
     ]
 
 
-def _read_table(name: str) -> list[Outcome]:
+def _read_table(name: str) -> list[SearchOutcome]:
     rows = read_rows(name, ())
     for read, columns in _LAYOUTS:
         if rows and columns <= rows[0].keys():
@@ -66,11 +66,11 @@ def _read_table(name: str) -> list[Outcome]:
     raise EpigymError(f"{name}: a table of another layout; expected the columns {expected}")
 
 
-def _read_toolkit(row: Row) -> Outcome:
+def _read_toolkit(row: Row) -> SearchOutcome:
     """A row of the toolkit's breadth-first searches; only plans that these found count."""
     is_found = row["bfs_60s"] == "found"
     unsolved = SearchStatus.TIME_LIMIT if row["bfs_60s"] == "timeout" else SearchStatus.UNSOLVABLE
-    return Outcome(
+    return SearchOutcome(
         domain=row["domain"],
         problem=f"{row['domain']}/{row['problem']}",
         configuration=PUBLISHED + "toolkit",
@@ -80,12 +80,12 @@ def _read_toolkit(row: Row) -> Outcome:
     )
 
 
-def _read_competitor(row: Row) -> Outcome:
+def _read_competitor(row: Row) -> SearchOutcome:
     """A row of a planner in the competition; its time is CPU time."""
     path = PurePosixPath(row["problem"].removeprefix("benchmarks/"))  # tier/domain/problems/instance.epddl
     domain = path.parent.parent.as_posix()
     is_solved = row["status"] == "correct"
-    return Outcome(
+    return SearchOutcome(
         domain=domain,
         problem=f"{domain}/{path.stem}",
         configuration=PUBLISHED + row["team"],
@@ -96,9 +96,9 @@ def _read_competitor(row: Row) -> Outcome:
     )
 
 
-def _read_instance(row: Row) -> Outcome:
+def _read_instance(row: Row) -> SearchOutcome:
     """A row of the scaling suite."""
-    return Outcome(
+    return SearchOutcome(
         domain=row["domain"],
         problem=f"{row['domain']}/{row['instance']}",
         configuration=PUBLISHED + "bfs",
@@ -117,7 +117,7 @@ _COMPETITION_STATUS = {
     "memout": SearchStatus.MEMORY_LIMIT,
 }
 # How to read a row, and the columns that it needs.
-_LAYOUTS: tuple[tuple[Callable[[Row], Outcome], set[str]], ...] = (
+_LAYOUTS: tuple[tuple[Callable[[Row], SearchOutcome], set[str]], ...] = (
     (_read_toolkit, {"domain", "problem", "bfs_60s", "plan_length", "bfs_wall_seconds"}),
     (_read_competitor, {"team", "problem", "status", "solution", "cpu_time_s", "max_mem_kb"}),
     (_read_instance, {"domain", "instance", "status", "plan_length", "expanded", "seconds", "memory_mib"}),

@@ -10,12 +10,12 @@ import numpy as np
 from epigym.io.tables import ALL, Numbers, Table
 from search.agents.result import SearchStatus
 from search.reports.metrics import AGILE_SECONDS, bootstrap, interquartile_mean, iqm, score_seconds
-from search.reports.outcomes import COSTS, COVERAGE, MEASURES, Outcome, Outcomes, values_of
+from search.reports.outcomes import COSTS, COVERAGE, MEASURES, SearchOutcome, SearchOutcomes, values_of
 
 BOOTSTRAP_NOTE = "Intervals [low to high]: 95 % percentile bootstrap over problems, 2,000 resamples."
 _OVERVIEW = 3  # measures, as many as fit into 80 columns
 _SECONDS = (1, 10, 60)
-_SIZES: dict[str, Callable[[Outcome], float | None]] = {
+_SIZES: dict[str, Callable[[SearchOutcome], float | None]] = {
     "actions": lambda outcome: outcome.actions,
     "fluents": lambda outcome: outcome.fluents,
     "worlds": lambda outcome: outcome.initial_worlds,
@@ -30,7 +30,7 @@ _ENDINGS = {
 }
 
 
-def make_summary(outcomes: Outcomes, measures: Sequence[str] = MEASURES, *, common: bool) -> Table:
+def make_summary(outcomes: SearchOutcomes, measures: Sequence[str] = MEASURES, *, common: bool) -> Table:
     """Coverage of the problems with an outcome, and other measures as IQM ± IQR, by domain.
 
     Args:
@@ -57,7 +57,7 @@ def make_summary(outcomes: Outcomes, measures: Sequence[str] = MEASURES, *, comm
     )
 
 
-def make_totals(outcomes: Outcomes, measures: Sequence[str] = MEASURES) -> Table:
+def make_totals(outcomes: SearchOutcomes, measures: Sequence[str] = MEASURES) -> Table:
     """One line for each configuration: coverage, and other measures on the common problems, with 95 % intervals."""
     shared = outcomes.find_common(outcomes.problems)
     rows: list[list[object]] = []
@@ -79,7 +79,7 @@ def make_totals(outcomes: Outcomes, measures: Sequence[str] = MEASURES) -> Table
     )
 
 
-def make_scores(outcomes: Outcomes) -> Table:
+def make_scores(outcomes: SearchOutcomes) -> Table:
     """One line for each configuration: problems solved within some seconds, and the competition's two scores."""
     shortest: dict[str, float] = {}
     for name in outcomes.configurations:
@@ -106,7 +106,7 @@ def make_scores(outcomes: Outcomes) -> Table:
     )
 
 
-def make_overview(outcomes: Outcomes, measures: Sequence[str]) -> Table:
+def make_overview(outcomes: SearchOutcomes, measures: Sequence[str]) -> Table:
     """One short line for each configuration with the first three measures, for a terminal of 80 columns."""
     shared = outcomes.find_common(outcomes.problems)
     chosen = measures[:_OVERVIEW]
@@ -131,7 +131,7 @@ def make_overview(outcomes: Outcomes, measures: Sequence[str]) -> Table:
     )
 
 
-def make_instances(outcomes: Outcomes, measures: Sequence[str] = MEASURES) -> Table:
+def make_instances(outcomes: SearchOutcomes, measures: Sequence[str] = MEASURES) -> Table:
     """Every problem: its ground size, and the status, nodes and time of each configuration."""
     rows: list[list[object]] = []
     for problem in outcomes.problems:
@@ -149,7 +149,7 @@ def make_instances(outcomes: Outcomes, measures: Sequence[str] = MEASURES) -> Ta
     )
 
 
-def list_left_out(outcomes: Outcomes) -> Table:
+def list_left_out(outcomes: SearchOutcomes) -> Table:
     """Searches that no other table counts: those without an outcome or with other settings, files or programs."""
     missing = sum(not entry.has_outcome for entry in outcomes.left_out)
     others = sum(entry.others for entry in outcomes.left_out)
@@ -181,25 +181,25 @@ def _titles(measures: Sequence[str], *coverage: str) -> list[str]:
     return [title for name in measures for title in titles[name]]
 
 
-def _show_measure(outcome: Outcome | None, measure: str) -> object:
+def _show_measure(outcome: SearchOutcome | None, measure: str) -> object:
     if measure != COVERAGE:
         return show_number(None if outcome is None else COSTS[measure].of(outcome))
     return "–" if outcome is None else _ENDINGS[outcome.status] + outcome.restriction
 
 
-def _coverage(chosen: Sequence[Outcome], found: Sequence[Outcome]) -> Numbers:
+def _coverage(chosen: Sequence[SearchOutcome], found: Sequence[SearchOutcome]) -> Numbers:
     text = f"{len(chosen)}/{len(found)} ({100 * len(chosen) / len(found):.2f}%)" if found else "–"
     return Numbers(text, {"solved": len(chosen), "problems": len(found)})
 
 
-def _coverage_interval(chosen: Sequence[Outcome], found: Iterable[Outcome]) -> Numbers:
+def _coverage_interval(chosen: Sequence[SearchOutcome], found: Iterable[SearchOutcome]) -> Numbers:
     """The 95 % interval of the share that some outcomes are of all that were found, in percent."""
     names = {outcome.problem for outcome in chosen}
     low, high = (100 * share for share in bootstrap([float(outcome.problem in names) for outcome in found], np.mean))
     return Numbers(f"{low:.0f} to {high:.0f} %", {"low": low, "high": high})
 
 
-def _aggregate(outcomes: Sequence[Outcome], measure: str, *, has_interval: bool = False) -> Numbers:
+def _aggregate(outcomes: Sequence[SearchOutcome], measure: str, *, has_interval: bool = False) -> Numbers:
     """IQM ± IQR of a measure, on demand with the 95 % interval of the IQM."""
     values = values_of(outcomes, measure)
     if not values:

@@ -12,7 +12,7 @@ from epigym.io.files import slug, write_text
 from epigym.io.tables import Table
 from epigym.names import unknown
 from search.reports import figures
-from search.reports.outcomes import MEASURES, Outcomes
+from search.reports.outcomes import MEASURES, SearchOutcomes
 from search.reports.page import render_page
 from search.reports.paired import compare_pairs
 from search.reports.published import PUBLISHED
@@ -23,7 +23,7 @@ logger = logging.getLogger("search.report")
 
 def write_report(
     folder: Path,
-    outcomes: Outcomes,
+    outcomes: SearchOutcomes,
     baseline: str | None = None,
     pairs: Sequence[Sequence[str]] = (),
     measures: Sequence[str] = MEASURES,
@@ -76,7 +76,7 @@ def write_report(
         logger.warning("%s See %s", missing.caption, folder / "left_out.md")
 
 
-def check_configurations(configurations: Iterable[str], outcomes: Outcomes) -> list[str]:
+def check_configurations(configurations: Iterable[str], outcomes: SearchOutcomes) -> list[str]:
     """The same labels.
 
     Raises:
@@ -101,7 +101,7 @@ def check_measures(measures: Iterable[str]) -> list[str]:
     return chosen
 
 
-def _check_pair(names: Sequence[str], outcomes: Outcomes) -> tuple[str, str]:
+def _check_pair(names: Sequence[str], outcomes: SearchOutcomes) -> tuple[str, str]:
     if len(names) != 2:
         raise UsageError(
             f"pairs: [{','.join(names)}] is no pair: name two configurations, such as [bfs,hfs/goal_count]"

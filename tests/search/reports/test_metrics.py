@@ -5,7 +5,7 @@ import pytest
 
 from domains.suites import find_suite
 from search.reports.metrics import bootstrap, interquartile_mean, iqm, score_seconds
-from search.reports.outcomes import Outcomes
+from search.reports.outcomes import SearchOutcomes
 from search.reports.published import read_published
 from tests.helpers.benchmark_files import table
 
@@ -33,7 +33,7 @@ def test_the_papers_table_comes_out_of_its_figures() -> None:
     for outcome in read_published(["standard"]):
         if outcome.problem in find_suite("standard").test:
             found.setdefault(outcome.configuration, {})[outcome.problem] = outcome
-    paper = Outcomes(found)
+    paper = SearchOutcomes(found)
     cells = {}
     for domain, name in TABLE_3:
         solved = paper.select_solved(f"published {name}", paper.find_common(paper.domains.get(domain, paper.problems)))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from search.agents.result import SearchStatus
-from search.reports.outcomes import LeftOut, Outcome, Outcomes
+from search.reports.outcomes import LeftOut, SearchOutcome, SearchOutcomes
 from search.reports.page import render_page
 from tests.helpers.html import Page
 
@@ -21,7 +21,7 @@ MEASURES = ["coverage", "expanded", "time", "length"]
 class Reader(Page):
     """Reads the tables of a page as well, as texts and by what their cells are sorted, and what is said elsewhere."""
 
-    def __init__(self, found: Outcomes, folder: Path = Path()) -> None:
+    def __init__(self, found: SearchOutcomes, folder: Path = Path()) -> None:
         self.tables: list[list[list[str]]] = []
         self.sorted_by: list[list[list[str | None]]] = []
         self.texts: list[str] = []
@@ -49,18 +49,18 @@ class Reader(Page):
         return [found[name] for found in self.attributes if name in found]
 
 
-def make_solved(name: str, problem: str, nodes: float, ms: float, **more: Any) -> Outcome:
-    return Outcome(problem.partition("/")[0], problem, name, SOLVED, 4, nodes, ms / 2, ms, 40.0, **more)
+def make_solved(name: str, problem: str, nodes: float, ms: float, **more: Any) -> SearchOutcome:
+    return SearchOutcome(problem.partition("/")[0], problem, name, SOLVED, 4, nodes, ms / 2, ms, 40.0, **more)
 
 
-def outcomes(second: str = "hfs/gnn") -> Outcomes:
+def outcomes(second: str = "hfs/gnn") -> SearchOutcomes:
     first = {
         "x_y/1": make_solved("bfs", "x_y/1", 10, 0.25),
-        "x_y/2": Outcome("x_y", "x_y/2", "bfs", UNSOLVABLE, None, 30, 1, 9, consistent_beliefs=True),
-        "z/1": Outcome("z", "z/1", "bfs", TIME_LIMIT, None, None, 1, 600),
+        "x_y/2": SearchOutcome("x_y", "x_y/2", "bfs", UNSOLVABLE, None, 30, 1, 9, consistent_beliefs=True),
+        "z/1": SearchOutcome("z", "z/1", "bfs", TIME_LIMIT, None, None, 1, 600),
     }
     other = {"x_y/1": make_solved(second, "x_y/1", 5, 50), "z/1": make_solved(second, "z/1", 7, 1234.5)}
-    return Outcomes({"bfs": first, second: other})
+    return SearchOutcomes({"bfs": first, second: other})
 
 
 def test_the_tables_hold_the_numbers_and_are_sorted_by_their_values() -> None:
@@ -132,17 +132,17 @@ def test_what_is_kept_of_a_search_is_linked_where_it_is(tmp_path: Path) -> None:
         "x/2": make_solved("bfs", "x/2", 1, 1, file=tmp_path / "gone.json"),
     }
     for folder, link in (("run", "records/x%20%231/bfs.json"), ("report", "../run/records/x%20%231/bfs.json")):
-        assert Reader(Outcomes({"bfs": found}), tmp_path / folder).values("href") == [link]
+        assert Reader(SearchOutcomes({"bfs": found}), tmp_path / folder).values("href") == [link]
 
 
 @pytest.mark.parametrize("entries", [(), (LeftOut("bfs", "z/1", False, 2),)])
 def test_what_is_left_out_is_said(entries: tuple[LeftOut, ...]) -> None:
-    texts = Reader(Outcomes(outcomes().table, entries)).texts
+    texts = Reader(SearchOutcomes(outcomes().table, entries)).texts
     said = [text for text in texts if text.startswith("Left out: 1 searches without an outcome, and 2 outcomes under")]
     assert len(said) == len(entries)
 
 
 def test_a_single_configuration_is_a_report_too() -> None:
-    text = render_page(Outcomes({"bfs": outcomes().table["bfs"]}), [], Path())
+    text = render_page(SearchOutcomes({"bfs": outcomes().table["bfs"]}), [], Path())
     assert text.count("<table") == 3
     assert Page(text).content["chosen"] == [0, 0]

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from search.agents.result import SearchStatus
-from search.reports.outcomes import Outcome, Outcomes
+from search.reports.outcomes import SearchOutcome, SearchOutcomes
 from search.reports.paired import Comparison, compare, compare_pairs
 
 
-def outcomes(first: str, second: str, nodes: list[tuple[float, float]] = []) -> Outcomes:  # noqa: B006
+def outcomes(first: str, second: str, nodes: list[tuple[float, float]] = []) -> SearchOutcomes:  # noqa: B006
     """Outcomes of `a` and `b`, one problem a letter: Solved, Unsolvable, Time limit, Error, or – for none.
 
     Args:
@@ -23,16 +23,16 @@ def outcomes(first: str, second: str, nodes: list[tuple[float, float]] = []) -> 
         "T": SearchStatus.TIME_LIMIT,
         "E": SearchStatus.ERROR,
     }
-    found: dict[str, dict[str, Outcome]] = {}
+    found: dict[str, dict[str, SearchOutcome]] = {}
     for place, (name, letters) in enumerate((("a", first), ("b", second))):
         ended = [(f"x/{number}", statuses.get(letter), None) for number, letter in enumerate(letters)]
         solved = [(f"y/{number}", SearchStatus.SOLVED, both[place]) for number, both in enumerate(nodes)]
         found[name] = {
-            problem: Outcome("x", problem, name, status, expanded=expanded)
+            problem: SearchOutcome("x", problem, name, status, expanded=expanded)
             for problem, status, expanded in ended + solved
             if status is not None
         }
-    return Outcomes(found)
+    return SearchOutcomes(found)
 
 
 def compare_outcomes(*described: Any, names: str = "ab") -> Comparison:

@@ -20,7 +20,7 @@ from search.evaluate import Evaluate
 from search.evaluation.record import COLUMNS
 from search.evaluation.suites import problems_of
 from search.reports import figures
-from search.reports.outcomes import LeftOut, Outcome, Outcomes, read_outcomes
+from search.reports.outcomes import LeftOut, SearchOutcome, SearchOutcomes, read_outcomes
 from search.reports.paired import compare_pairs
 from search.reports.published import read_published
 from search.reports.tables import (
@@ -39,18 +39,18 @@ from tests.helpers.commands import compose
 SOLVED, UNSOLVABLE, TIME_LIMIT = SearchStatus.SOLVED, SearchStatus.UNSOLVABLE, SearchStatus.TIME_LIMIT
 
 
-def outcome(configuration: str, problem: str, expanded: float | None) -> Outcome:
+def outcome(configuration: str, problem: str, expanded: float | None) -> SearchOutcome:
     """A solved outcome, or a time-out when there are no nodes."""
     domain = problem.partition("/")[0]
     if expanded is None:
-        return Outcome(domain, problem, configuration, TIME_LIMIT)
-    return Outcome(domain, problem, configuration, SOLVED, 4, expanded, expanded / 2, expanded * 2, 40.0)
+        return SearchOutcome(domain, problem, configuration, TIME_LIMIT)
+    return SearchOutcome(domain, problem, configuration, SOLVED, 4, expanded, expanded / 2, expanded * 2, 40.0)
 
 
-def outcomes(second: str = "hfs/gnn") -> Outcomes:
+def outcomes(second: str = "hfs/gnn") -> SearchOutcomes:
     blind = {"x/1": 10, "x/2": 20, "x/3": 30, "y/1": 1000, "y/2": None}
     guided = {"x/1": 5, "x/2": 5, "x/3": 3, "y/1": None, "y/2": 50}
-    return Outcomes(
+    return SearchOutcomes(
         {
             name: {problem: outcome(name, problem, count) for problem, count in nodes.items()}
             for name, nodes in (("bfs", blind), (second, guided))
@@ -94,8 +94,8 @@ def test_instances_say_how_large_they_are_and_how_each_search_ended() -> None:
     found.table["hfs/gnn"]["x/2"] = replace(
         found.table["hfs/gnn"]["x/2"], actions=5.0, fluents=20480.0, initial_worlds=1.0
     )
-    found.table["bfs"]["x/3"] = Outcome("x", "x/3", "bfs", UNSOLVABLE)
-    found.table["hfs/gnn"]["x/3"] = Outcome("x", "x/3", "hfs/gnn", UNSOLVABLE, consistent_beliefs=True)
+    found.table["bfs"]["x/3"] = SearchOutcome("x", "x/3", "bfs", UNSOLVABLE)
+    found.table["hfs/gnn"]["x/3"] = SearchOutcome("x", "x/3", "hfs/gnn", UNSOLVABLE, consistent_beliefs=True)
     table = make_instances(found, ["coverage", "expanded", "time", "length"])
     assert table.headings[:5] == ["problem", "actions", "fluents", "worlds", "bfs outcome"]
     rows = {row[0]: row[1:] for row in table.cells}
@@ -107,7 +107,7 @@ def test_instances_say_how_large_they_are_and_how_each_search_ended() -> None:
 
 def test_what_is_proved_unsolvable_counts_as_answered() -> None:
     found = outcomes()
-    found.table["bfs"]["y/2"] = Outcome("y", "y/2", "bfs", UNSOLVABLE)
+    found.table["bfs"]["y/2"] = SearchOutcome("y", "y/2", "bfs", UNSOLVABLE)
     found.table["hfs/gnn"].pop("x/3")
     assert make_overview(found, ["coverage", "expanded", "time", "length"]).cells == [
         ["bfs", "5/5", "1", "100 to 100 %", "15", "30"],  # the means of 10 and 20 nodes, and of twice as many ms
@@ -117,7 +117,9 @@ def test_what_is_proved_unsolvable_counts_as_answered() -> None:
 
 def test_what_is_on_the_screen_fits_into_80_columns() -> None:
     labels = [f"hfs_preferred/learned_with_some_long_name_{number}" for number in (1, 2)]
-    found = Outcomes({name: {f"x/{n}": outcome(name, f"x/{n}", 10**6 + n) for n in range(1000)} for name in labels})
+    found = SearchOutcomes(
+        {name: {f"x/{n}": outcome(name, f"x/{n}", 10**6 + n) for n in range(1000)} for name in labels}
+    )
     console = Console(file=StringIO(), width=80)
     console.print(make_overview(found, ["coverage", "expanded", "time"]))
     lines = console.file.getvalue().splitlines()
@@ -190,7 +192,7 @@ def test_labels_are_text_in_every_form(odd: str, tmp_path: Path) -> None:
     found = {name: {f"{odd}/{n}": outcome(name, f"{odd}/{n}", 10) for n in (1, 2)} for name in ("bfs", odd)}
     found = {name: {key: replace(one, domain=odd) for key, one in table.items()} for name, table in found.items()}
     left_out = [LeftOut(odd, f"{odd}/3", False, 1)]
-    write_report(tmp_path, Outcomes(found, left_out), "bfs", measures=["coverage", "expanded"])
+    write_report(tmp_path, SearchOutcomes(found, left_out), "bfs", measures=["coverage", "expanded"])
     for file in tmp_path.iterdir():
         assert re.fullmatch(r"[\w.+-]+", file.name)
     for file in tmp_path.glob("*.tex"):
@@ -229,7 +231,7 @@ def test_figures_draw_the_numbers() -> None:
 
 @pytest.mark.parametrize("counts", [(300, 310), (2, 900), (1, 10**6), (None, None)])
 def test_axes_have_at_least_two_ticks_that_do_not_crowd(counts: tuple[float | None, float | None]) -> None:
-    found = Outcomes(
+    found = SearchOutcomes(
         {name: {f"x/{n}": outcome(name, f"x/{n}", count) for n, count in enumerate(counts)} for name in ("bfs", "hfs")}
     )
     drawn = [
@@ -243,7 +245,7 @@ def test_axes_have_at_least_two_ticks_that_do_not_crowd(counts: tuple[float | No
 
 
 def test_twenty_configurations_have_different_colours() -> None:
-    found = Outcomes({f"hfs/{number}": {"x/1": outcome(f"hfs/{number}", "x/1", 10)} for number in range(20)})
+    found = SearchOutcomes({f"hfs/{number}": {"x/1": outcome(f"hfs/{number}", "x/1", 10)} for number in range(20)})
     [axes] = figures.draw_cactus(found, "expanded").axes
     assert len({line.get_color() for line in axes.get_lines()}) == 20
 
@@ -254,7 +256,9 @@ def test_the_same_outcomes_give_the_same_files_whatever_their_labels(tmp_path: P
     pairs = [("bfs", odd), ("bfs", similar), ("bfs", odd)]
     contents = []
     for name in ("first", "second"):
-        write_report(tmp_path / name / "report", Outcomes({**found.table, similar: found.table[odd]}), "bfs", pairs)
+        write_report(
+            tmp_path / name / "report", SearchOutcomes({**found.table, similar: found.table[odd]}), "bfs", pairs
+        )
         assert [path.name for path in (tmp_path / name).iterdir()] == ["report"]
         contents.append({file.name: file.read_bytes() for file in (tmp_path / name / "report").iterdir()})
     assert contents[0] == contents[1]
@@ -367,11 +371,13 @@ def test_tables_of_other_layouts_are_read(tmp_path: Path) -> None:
     for name, text in TABLES.items():
         (tmp_path / f"{name}.csv").write_text(text)
     assert read_published([str(tmp_path / f"{name}.csv") for name in TABLES]) == [
-        Outcome("Coin", "Coin/problem_1", "published toolkit", SOLVED, plan_length=2, total_ms=30),
-        Outcome("Gossip", "Gossip/problem_1", "published toolkit", UNSOLVABLE, total_ms=20),
-        Outcome("Sc", "Sc/problem_1", "published toolkit", TIME_LIMIT, total_ms=60780),
+        SearchOutcome("Coin", "Coin/problem_1", "published toolkit", SOLVED, plan_length=2, total_ms=30),
+        SearchOutcome("Gossip", "Gossip/problem_1", "published toolkit", UNSOLVABLE, total_ms=20),
+        SearchOutcome("Sc", "Sc/problem_1", "published toolkit", TIME_LIMIT, total_ms=60780),
         *(
-            Outcome("1-basic/gossip", f"1-basic/gossip/gos-0{n}", "published deep", status, length, None, None, ms, mib)
+            SearchOutcome(
+                "1-basic/gossip", f"1-basic/gossip/gos-0{n}", "published deep", status, length, None, None, ms, mib
+            )
             for n, status, length, ms, mib in (
                 (3, SOLVED, 2, 500, 2),
                 (4, SearchStatus.MEMORY_LIMIT, None, 600500, 16384),
@@ -379,8 +385,10 @@ def test_tables_of_other_layouts_are_read(tmp_path: Path) -> None:
                 (6, UNSOLVABLE, None, 1000, 1),
             )
         ),
-        Outcome("grapevine", "grapevine/scaling_01", "published bfs", SOLVED, 7, 364, search_ms=500, peak_mib=50),
-        Outcome("grapevine", "grapevine/scaling_02", "published bfs", TIME_LIMIT, None, 9000, 600000, peak_mib=700),
+        SearchOutcome("grapevine", "grapevine/scaling_01", "published bfs", SOLVED, 7, 364, search_ms=500, peak_mib=50),
+        SearchOutcome(
+            "grapevine", "grapevine/scaling_02", "published bfs", TIME_LIMIT, None, 9000, 600000, peak_mib=700
+        ),
     ]
 
 

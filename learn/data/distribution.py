@@ -154,15 +154,8 @@ def _sample_problem(
 ) -> SampledProblem | None:
     """A sampled problem, or None if it is rejected.
 
-    Args:
-        near: the explored e-states of the problem.
-        texts: the texts of the formulas of the vocabulary.
-        parameters: arguments of the domain.
-        domain: name of the domain.
-        split: see `sample_problems`.
-        seed: see `sample_problems`.
-        number: number of the sample.
-        most: maximum length of the walk to a random goal and maximum number of subgoals; None for the domain's goal.
+    `near` and `texts` are the result of `_explore`; `most` is the maximum length of the walk to a random goal and the
+    maximum number of subgoals, or None for the domain's goal.
     """
     instance = f"{split}_{number:05}"
     task = near.task

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ import torch
 from lightning import seed_everything
 from torch import nn
 
+from epigym.config.targets import make
 from epigym.encoding.encoder import Encoding, make_encoder, make_encoding
 from epigym.encoding.pyg import to_pyg
 from epigym.encoding.relational import Relational, type_ids_of
@@ -28,7 +29,7 @@ from epigym.task.task import Task
 from learn.models.base import Base, correct
 from learn.models.checkpoints import load
 from learn.models.gine.model import write_network
-from learn.models.gine.network import GineNetwork
+from learn.models.gine.network import GineNetwork, make_network
 from learn.models.gine.paper import PaperNetwork
 from learn.models.gine.scorer import as_model
 from learn.models.runs import CHECKPOINTS, MODEL_FILE, RUN_FILE
@@ -104,8 +105,7 @@ def train(settings: Training, source: TrainingProblems) -> dict[str, float]:
         EpigymError: when a setting is wrong, or training ends before the first validation.
         KeyboardInterrupt: when the training is interrupted; the message says how to resume it.
     """
-    start = time.perf_counter()
-    run_dir, options = settings.run_dir, settings.network
+    start, run_dir = time.perf_counter(), settings.run_dir
     checkpoint = begin(settings)
     encoding = make_encoding(settings.encoding)
     probe = _make_probe(settings)  # fails for wrong arguments before the exploration
@@ -119,26 +119,12 @@ def train(settings: Training, source: TrainingProblems) -> dict[str, float]:
         raise EpigymError(
             f"no problem to validate on fits the {encoding.name} encoding: give it more room, see conf/encoding"
         )
-    base = settings.base
-    assert base != "best"
-    compared = _measure_base(settings, base, problems)
+    compared = _measure_base(settings, problems)
     seed_everything(settings.seed, workers=True, verbose=False)
-    module = GineModule(
-        encoding=settings.encoding,
-        types=type_ids_of(types, encoding) if isinstance(encoding, Relational) else [],
-        network=options.network,
-        objective=vars(settings.objective),
-        base=base,
-        optimizer=options.optimizer,
-        schedule=options.schedule,
-        domains=source.learned_domains,
-        problems=source.names,
-        semantics=source.reading.semantics,
-        data=source.card,
-    )
-    states = LabelledStates(source.labelled, encoding, base, shared=isinstance(module.network, PaperNetwork))
+    module = _make_module(settings, source, types)
+    states = LabelledStates(source.labelled, encoding, module.base, shared=isinstance(module.network, PaperNetwork))
     data = _make_data(settings, states, problems)
-    if base == "none" and isinstance(data.train, StateSamples) and hasattr(module.network, "start_at"):
+    if module.base == "none" and isinstance(data.train, StateSamples) and hasattr(module.network, "start_at"):
         cast(Any, module.network).start_at(float(data.train.distance.mean()))
     if checkpoint is not None:
         _require_same(checkpoint, module)
@@ -157,29 +143,53 @@ def train(settings: Training, source: TrainingProblems) -> dict[str, float]:
     metrics = row | compared | _draw_and_measure(best, data, history, row, run_dir)
     metrics |= {"epochs": float(epochs), "train/waiting_share": waiting.share}
     stopped = describe_end(trainer, epochs, by.measure)
-    record = {
-        "finished": datetime.now(UTC).isoformat(timespec="microseconds"),
-        "checkpoint": f"{CHECKPOINTS}/best.ckpt",
-        "domains": source.learned_domains,
-        "problems": source.names,
-        "data": source.card,
-        "encoding": encoding.name,
-        "objective": settings.objective.name,
-        "base": base,
-        "is_good": bool(metrics["val/mae"] < metrics["median/mae"]) if by is BY_LOSS else True,
-        "seed": settings.seed,
-        "seconds": time.perf_counter() - start + history.earlier,
-        "stopped": stopped,
-        "metrics": metrics,
-    }
+    seconds = time.perf_counter() - start + history.earlier
+    record = _make_record(settings, source, metrics) | {"seconds": seconds, "stopped": stopped}
     trained = load(best)
     if type(trained.network) is GineNetwork:
         schema = frozenset[int]().union(*(one.schema for one in types))
         write_network(as_model(trained, schema, _make_card(record)), run_dir / MODEL_FILE)
     write_record(record, run_dir / RUN_FILE)
     logger.info("%s; kept is the checkpoint of epoch %d, step %s", stopped, row["epoch"] + 1, f"{row['step'] + 1:,.0f}")
-    logger.info("%.0f s, %.0f %% of the steps waiting for data", record["seconds"], 100 * waiting.share)
+    logger.info("%.0f s, %.0f %% of the steps waiting for data", seconds, 100 * waiting.share)
     return metrics
+
+
+def _make_module(settings: Training, source: TrainingProblems, types: Sequence[FeatureTypes]) -> GineModule:
+    """The untrained module; `types` are those of the training problems."""
+    options, encoding = settings.network, make_encoding(settings.encoding)
+    assert settings.base != "best"
+    return GineModule(
+        encoding=settings.encoding,
+        types=type_ids_of(types, encoding) if isinstance(encoding, Relational) else [],
+        network=options.network,
+        objective=vars(settings.objective),
+        base=settings.base,
+        optimizer=options.optimizer,
+        schedule=options.schedule,
+        domains=source.learned_domains,
+        problems=source.names,
+        semantics=source.reading.semantics,
+        data=source.card,
+    )
+
+
+def _make_record(settings: Training, source: TrainingProblems, metrics: Mapping[str, float]) -> dict[str, Any]:
+    """The record of a training that has just finished, without its duration and the reason of its end."""
+    by_loss = isinstance(settings.validation, LossValidation)
+    return {
+        "finished": datetime.now(UTC).isoformat(timespec="microseconds"),
+        "checkpoint": f"{CHECKPOINTS}/best.ckpt",
+        "domains": source.learned_domains,
+        "problems": source.names,
+        "data": source.card,
+        "encoding": make_encoding(settings.encoding).name,
+        "objective": settings.objective.name,
+        "base": settings.base,
+        "is_good": bool(metrics["val/mae"] < metrics["median/mae"]) if by_loss else True,
+        "seed": settings.seed,
+        "metrics": metrics,
+    }
 
 
 def _fits(task: Task, encoding: Encoding) -> bool:
@@ -205,13 +215,9 @@ def _make_probe(settings: Training) -> nn.Module:
     Raises:
         UsageError: when the network or the optimizer does not accept its settings.
     """
-    options = settings.network
-    module = GineModule(
-        encoding=settings.encoding, types=(), network=options.network, objective={}, base="none",
-        optimizer=options.optimizer, schedule=options.schedule, data={},
-    )  # fmt: skip
-    module.make_optimizer()
-    return module.network
+    network = make_network(settings.network.network, settings.encoding, ())
+    make(settings.network.optimizer, torch.optim.AdamW, network.parameters())
+    return network
 
 
 def _check_network(network: nn.Module, encoding: Encoding, task: Task) -> None:
@@ -245,8 +251,9 @@ def _check_network(network: nn.Module, encoding: Encoding, task: Task) -> None:
         )
 
 
-def _measure_base(settings: Training, base: Base, problems: Problems) -> dict[str, float]:
+def _measure_base(settings: Training, problems: Problems) -> dict[str, float]:
     """Metrics of greedy search with the base heuristic alone on the validation problems."""
+    base = settings.base
     if base == "none" or not isinstance(settings.validation, SearchValidation):
         return {}
     found = run_baseline(base, problems, settings.validation.nodes).validation

@@ -195,17 +195,14 @@ class GineModule(LightningModule):
         encoding, types, domains = (self.hparams[name] for name in ("encoding", "types", "domains"))
         return Trained(Path(), self.network, dict(encoding), tuple(types), self.base, self._steps, tuple(domains))
 
-    def make_optimizer(self) -> Optimizer:
-        """The optimizer of all parameters."""
-        return make(self.hparams["optimizer"], torch.optim.AdamW, self.network.parameters())  # type: ignore[no-any-return]
-
     def configure_optimizers(self) -> OptimizerLRScheduler:
         """The optimizer, with the schedule of its learning rate.
 
         Raises:
             EpigymError: when the schedule needs the number of steps of a training without a limit.
         """
-        optimizer, schedule = self.make_optimizer(), self.hparams["schedule"]
+        optimizer: Optimizer = make(self.hparams["optimizer"], torch.optim.AdamW, self.network.parameters())
+        schedule = self.hparams["schedule"]
         if schedule == "constant":
             return optimizer
         if self.trainer.estimated_stepping_batches == math.inf:

@@ -8,11 +8,9 @@ from itertools import islice
 from rich.progress import track
 
 from epigym.errors import EpigymError
-from epigym.features.types import FeatureTypes
 from epigym.task.task import Task
 from learn.data.distribution import GOALS, MAX_STATES, sample_problems
 from learn.data.pairs import Pairs, make_pairs
-from learn.training.validation import Problems
 
 
 def sample_tasks(
@@ -38,14 +36,6 @@ def sample_tasks(
         )
         found += [one.task for one in islice(problems, instances)]
     return found
-
-
-def sample_validation(domains: Sequence[str], instances: int, seed: int, *, long_goals: bool = False) -> Problems:
-    """Sample `instances` validation problems of each domain, with the types of their tasks."""
-    return [
-        (task, FeatureTypes(task))
-        for task in sample_tasks(domains, "validation", instances, seed, long_goals=long_goals)
-    ]
 
 
 def make_all_pairs(

@@ -29,7 +29,7 @@ from learn.models.shipped import GENERAL
 from learn.training.linear.aggregation import make_added_pairs, sample_larger
 from learn.training.linear.fit import FeatureData, Loss, fit, observe
 from learn.training.options import LinearOptions
-from learn.training.sampling import make_all_pairs, sample_tasks, sample_validation
+from learn.training.sampling import make_all_pairs, sample_tasks
 from learn.training.trials import BASELINES, Trial, run_baseline, select
 from learn.training.validation import Problems, validate_by_search
 
@@ -103,25 +103,16 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> S
     choices = _list_choices(options)
     if not choices:
         raise UsageError("model: nothing to fit: give iterations, worlds, losses, and l2 or bases with residual_l2")
-    tasks = sample_tasks(
-        domains,
-        "train",
-        options.instances,
-        seed,
-        options.goals,
-        partially_explored=options.partially_explored,
-        long_goals=options.long_goals,
-    )
-    validation = sample_validation(domains, options.validation, seed, long_goals=options.long_goals)
-    problems = make_all_pairs(tasks, options.expansions, seed, partially_explored=options.partially_explored)
+    problems, validation = _sample(domains, options, seed)
     types = _make_types(problems)
     logger.info(
         "%d problems, %s e-states, %s pairs", len(problems), f"{sum(len(one.ids) for one in problems):,}",
         f"{sum(len(one.better) for one in problems):,}",
     )  # fmt: skip
     baselines = [LinearTrial(name, run_baseline(name, validation, options.nodes).validation) for name in BASELINES]
-    trials = _fit_all(choices, problems, types, validation, options)
-    best, problems, refitted = _aggregate(select_model(trials), problems, types, validation, domains, options, seed)
+    maker = _TrialMaker(options, validation)
+    trials = maker.fit_all(choices, problems, types)
+    best, problems, refitted = maker.aggregate(select_model(trials), problems, types, domains, seed)
     types += _make_types(problems[len(types) :])
     card = {
         "domains": list(domains),
@@ -153,50 +144,66 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> S
     return Selection(model, (*baselines, *trials, *refitted), len(validation))
 
 
-def _fit_all(
-    choices: Sequence[tuple[Representation, Loss, float]],
-    problems: Sequence[Pairs],
-    types: Sequence[FeatureTypes],
-    validation: Problems,
-    options: LinearOptions,
-) -> list[LinearTrial]:
-    """A trial for each choice, in the same order."""
-    trials: list[LinearTrial] = []
-    data: dict[Representation, FeatureData] = {}
-    for representation, loss, l2 in track(choices, "fitting models", transient=True):
-        if representation not in data:
-            data = {representation: observe(problems, types, representation)}
-        bound = min((one.validation.score for one in trials), default=None)
-        trials.append(_try(data[representation], loss, l2, validation, options, bound))
-    return trials
+def _sample(domains: Sequence[str], options: LinearOptions, seed: int) -> tuple[list[Pairs], Problems]:
+    """The training pairs, and the validation problems."""
+    partially_explored, long_goals = options.partially_explored, options.long_goals
+    tasks = sample_tasks(
+        domains, "train", options.instances, seed, options.goals,
+        partially_explored=partially_explored, long_goals=long_goals,
+    )  # fmt: skip
+    larger = sample_tasks(domains, "validation", options.validation, seed, long_goals=long_goals)
+    problems = make_all_pairs(tasks, options.expansions, seed, partially_explored=partially_explored)
+    return problems, [(task, FeatureTypes(task)) for task in larger]
 
 
-def _aggregate(
-    best: LinearTrial,
-    problems: list[Pairs],
-    types: list[FeatureTypes],
-    validation: Problems,
-    domains: Sequence[str],
-    options: LinearOptions,
-    seed: int,
-) -> tuple[LinearTrial, list[Pairs], list[LinearTrial]]:
-    """The best trial after dataset aggregation, its training pairs, and all trials of the aggregation."""
-    trials: list[LinearTrial] = []
-    chosen_by = [task for task, _ in validation]
-    for number in range(1, options.aggregation + 1):
-        tasks = sample_larger(
-            domains, options.larger_instances, seed + number, chosen_by, long_goals=options.long_goals
+@dataclass(frozen=True, slots=True)
+class _TrialMaker:
+    """Makes trials with the same options and validation problems."""
+
+    options: LinearOptions
+    validation: Problems
+
+    def fit_all(
+        self, choices: Sequence[tuple[Representation, Loss, float]], problems: list[Pairs], types: list[FeatureTypes]
+    ) -> list[LinearTrial]:
+        """A trial for each choice, in the same order."""
+        trials: list[LinearTrial] = []
+        data: dict[Representation, FeatureData] = {}
+        for representation, loss, l2 in track(choices, "fitting models", transient=True):
+            if representation not in data:
+                data = {representation: observe(problems, types, representation)}
+            bound = min((one.validation.score for one in trials), default=None)
+            trials.append(self._fit(data[representation], loss, l2, bound))
+        return trials
+
+    def aggregate(
+        self, best: LinearTrial, problems: list[Pairs], types: list[FeatureTypes], domains: Sequence[str], seed: int
+    ) -> tuple[LinearTrial, list[Pairs], list[LinearTrial]]:
+        """The best trial after dataset aggregation, its training pairs, and all trials of the aggregation."""
+        trials: list[LinearTrial] = []
+        options, chosen_by = self.options, [task for task, _ in self.validation]
+        for number in range(1, options.aggregation + 1):
+            tasks = sample_larger(
+                domains, options.larger_instances, seed + number, chosen_by, long_goals=options.long_goals
+            )
+            model = cast(LinearModel, best.model)
+            added = make_added_pairs(tasks, model, nodes=options.nodes, expansions=options.expansions, seed=seed)
+            more, more_types = [*problems, *added], [*types, *_make_types(added)]
+            data = observe(more, more_types, model.representation)
+            trial = self._fit(data, cast(Loss, best.loss), best.l2, best.validation.score)
+            trials.append(replace(trial, aggregation=best.aggregation + 1))
+            if trial.validation.stopped or trial.validation.score >= best.validation.score:
+                break
+            best, problems, types = trials[-1], more, more_types
+        return best, problems, trials
+
+    def _fit(self, data: FeatureData, loss: Loss, l2: float, bound: tuple[int, int] | None) -> LinearTrial:
+        """Fit a model and validate it."""
+        model = fit(data, loss, l2, most=self.options.features)
+        result = validate_by_search(
+            self.validation, self.options.nodes, lambda space, own: LinearScorer(space, model, own).score, bound=bound
         )
-        model = cast(LinearModel, best.model)
-        met = make_added_pairs(tasks, model, nodes=options.nodes, expansions=options.expansions, seed=seed)
-        more, more_types = [*problems, *met], [*types, *_make_types(met)]
-        data = observe(more, more_types, model.representation)
-        trial = _try(data, cast(Loss, best.loss), best.l2, validation, options, best.validation.score)
-        trials.append(replace(trial, aggregation=best.aggregation + 1))
-        if trial.validation.stopped or trial.validation.score >= best.validation.score:
-            break
-        best, problems, types = trials[-1], more, more_types
-    return best, problems, trials
+        return LinearTrial(str(data.representation), result, loss, l2, data.accuracy(model), model)
 
 
 def _make_types(problems: Sequence[Pairs]) -> list[FeatureTypes]:
@@ -240,19 +247,3 @@ def _list_choices(options: LinearOptions) -> list[tuple[Representation, Loss, fl
         (Representation(iterations, worlds, cast(Base, base)), loss, l2)
         for base, iterations, worlds, loss, l2 in (*alone, *residuals)
     ]
-
-
-def _try(
-    data: FeatureData,
-    loss: Loss,
-    l2: float,
-    validation: Problems,
-    options: LinearOptions,
-    bound: tuple[int, int] | None,
-) -> LinearTrial:
-    """Fit a model and validate it."""
-    model = fit(data, loss, l2, most=options.features)
-    result = validate_by_search(
-        validation, options.nodes, lambda space, types: LinearScorer(space, model, types).score, bound=bound
-    )
-    return LinearTrial(str(data.representation), result, loss, l2, data.accuracy(model), model)

@@ -1,4 +1,4 @@
-"""The planner as planning competitions call it: `epigym-plan SPECFILE PLANFILE`."""
+"""The planner with the command line of planning competitions: `epigym-plan SPECFILE PLANFILE`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ DEFAULT_SECONDS = 600.0
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit with the code that says how it ended."""
+    """Run the command line and exit with the code of the outcome."""
     try:
         options = _parser().parse_args(arguments)
     except SystemExit as stop:
@@ -51,8 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         draft.unlink(missing_ok=True)  # of an earlier search
     except (UsageError, OSError) as error:
         sys.exit(fail(error))
-    gc.freeze()  # nothing imported is garbage: no collection, here or in a copy, looks through it
-    before = _written(options.plan)
+    gc.freeze()  # imported objects stay: no garbage collection, here or in a copy, looks through them
+    before = _read_mtime(options.plan)
     job = Job("plan", _plan, (options.spec, options.plan, seconds, memory))
     try:
         [ending] = supervise(
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ExitCode.FAILURE if ending.failure is SearchStatus.ERROR else ExitCode.LIMIT,
         ending.message,
     )
-    if ending.value is None and _written(options.plan) == before:  # it was ended while it read the problem
+    if ending.value is None and _read_mtime(options.plan) == before:  # killed while reading the problem
         Path(options.plan).unlink(missing_ok=True)
     if ending.value is None and draft.exists():
         message += f"; a plan that was not verified in time is in {draft}"
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _plan(spec: str, plan_file: str, seconds: float, memory: int) -> tuple[ExitCode, str]:
-    """Read, search, write; the exit code and one line about it."""
+    """Read the problem, search, and write the plan; returns the exit code and a message of one line."""
     start = perf_counter()
     try:
         task = load_problem(spec)
@@ -84,8 +84,8 @@ def _plan(spec: str, plan_file: str, seconds: float, memory: int) -> tuple[ExitC
     return ExitCode.of(result.status), _summary(result, perf_counter() - start)
 
 
-def _written(file: str) -> int | None:
-    """When a file was written, in nanoseconds; None when there is none."""
+def _read_mtime(file: str) -> int | None:
+    """The modification time of a file in nanoseconds; None when there is no file."""
     return Path(file).stat().st_mtime_ns if Path(file).exists() else None
 
 
@@ -96,10 +96,10 @@ def _summary(result: SearchResult, seconds: float) -> str:
 
 
 def _limits(seconds: str | None, memory: str | None) -> tuple[float, int]:
-    """Seconds and bytes.
+    """Read the limits: seconds and bytes.
 
     Raises:
-        UsageError: when a text is no such amount.
+        UsageError: when a text is not an amount of seconds or memory.
     """
     try:
         time_limit = DEFAULT_SECONDS if seconds is None else float(seconds)

@@ -1,4 +1,4 @@
-"""Serve a page to look around in a problem: take actions, see what agents believe and would believe, plan from there.
+"""Serve a page for exploring a problem: apply actions, see beliefs before and after them, search for plans.
 
 It is made for a browser on the same machine; Ctrl-C ends it.
 """
@@ -28,7 +28,7 @@ class Explore(ReadingSettings):
 
 
 def explore(settings: Explore) -> None:
-    """Serve the page, and print its address.
+    """Serve the page and print its address.
 
     Raises:
         EpigymError: when the problem, the agent or the heuristic is wrong, or the address cannot be served.

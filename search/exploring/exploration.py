@@ -22,19 +22,19 @@ from epigym.task.formula import believes, literal
 from epigym.task.task import Task
 from search.heuristics import Heuristic
 
-_KEPT_STEPS = 1024  # whose pictures need not be drawn again
+_KEPT_STEPS = 1024  # most drawn steps in the cache
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A step that can be taken, and what its successor is like.
+    """An applicable action, or one of its outcomes, and its successor.
 
     Attributes:
         name: of the action, with an outcome where it has several, see `epigym.drawing.steps`.
         action: the name of the action.
-        value: the heuristic's of the successor; None in a dead end, where that is infinite.
+        value: the heuristic value of the successor; None if it is infinite.
         is_goal: whether the successor is a goal.
-        is_same: whether it is the e-state that it comes from.
+        is_same: whether the successor is the same e-state.
     """
 
     name: str
@@ -64,18 +64,18 @@ class BeliefChange:
 
 
 class Exploration:
-    """The e-states of a problem, each named by the steps that lead to it from the initial one: its path.
+    """The e-states of a problem, each given by its path: the steps that lead to it from the initial e-state.
 
-    It serves one thread at a time. All methods but the first raise UsageError for a path whose action or outcome is
-    unknown or cannot be applied, naming the step and why.
+    It is not thread-safe. Methods raise UsageError for a path with an action or outcome that is unknown or not
+    applicable; the message names the step and the reason.
 
     Args:
-        space: of the problem.
+        space: the state space of the problem.
         heuristic: bound to the space.
 
     Attributes:
-        space: of the problem.
-        heuristic: that values e-states.
+        space: the state space of the problem.
+        heuristic: evaluates e-states.
     """
 
     def __init__(self, space: StateSpace, heuristic: Heuristic) -> None:
@@ -86,22 +86,22 @@ class Exploration:
             space.query(believes(agent, literal(fluent, value)) for agent, fluent in self._facts)
             for value in (True, False)
         )
-        # What agents see need not be an e-state of the problem, nor what `consistent_beliefs` allows.
+        # The perspective of an agent need not be an e-state of the problem, nor satisfy `consistent_beliefs`.
         self._seen = StateSpace(replace(space.task, actions=(), goal=(), structure=None))
         self._start = encode_start(space)
         self._step = lru_cache(_KEPT_STEPS)(partial(encode_step, space))
 
     def make_steps(self, path: Sequence[str]) -> Iterator[dict[str, Any]]:
-        """The initial e-state and what each action of a path led to, as the page that steps through a plan has them."""
+        """Yield the initial e-state and the successor of each step of a path, in the format of the page of a plan."""
         states = walk(self.space, path)
         yield self._start
         yield from map(self._step, states, path, states[1:])
 
     def list_choices(self, path: Sequence[str]) -> list[Choice]:
-        """The steps that can be taken after a path, actions in declared order, without those that are left out.
+        """List the applicable steps after a path in the order of the actions, without excluded successors.
 
-        An action of several outcomes is a step with all of them together, unless designated worlds disagree about an
-        agent's observability type, and one with each.
+        An action with several outcomes is one step for all outcomes together, unless designated worlds disagree about
+        an agent's observability type, and one step for each outcome.
         """
         state = walk(self.space, path)[-1]
         names = [action.name for action in self.space.task.actions]
@@ -127,7 +127,7 @@ class Exploration:
         ]
 
     def find_changes(self, path: Sequence[str], action: str) -> list[BeliefChange]:
-        """The beliefs about fluents that `action` would change after a path."""
+        """Find the beliefs about fluents that `action` changes after a path."""
         *_, now, afterwards = walk(self.space, [*path, action])
         states = [now, afterwards]
         beliefs = zip(self._facts, *self._believed(states), *self._denied(states), strict=True)
@@ -138,16 +138,16 @@ class Exploration:
         return [change for change in changes if change.now is not change.afterwards]
 
     def take_perspective(self, path: Sequence[str], agents: Sequence[str]) -> KripkeModel:
-        """The e-state after a path as the last of `agents` sees it in the eyes of those before, contracted.
+        """The e-state after a path from the perspective of `agents`, nested from the first to the last, contracted.
 
         Raises:
-            TaskError: when there is no such agent, or it considers no world possible and so believes everything.
+            TaskError: when there is no such agent, or it considers no world possible: its beliefs are inconsistent.
         """
         seen = reduce(KripkeModel.perspective, agents, self.space.model(walk(self.space, path)[-1]))
         return self._seen.model(self._seen.intern(seen.state))
 
     def make_task(self, path: Sequence[str]) -> Task:
-        """The problem that is left after a path."""
+        """Make the task whose initial e-state is the one after a path."""
         return replace(self.space.task, initial=self.space.model(walk(self.space, path)[-1]).state)
 
 

@@ -1,4 +1,4 @@
-"""A server for one user: it listens at one address until it is interrupted, and leaves nothing behind."""
+"""A local web server for one user; all its work ends with it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from epigym.errors import UsageError
 
 @contextmanager
 def serve(app: Flask, host: str, port: int) -> Iterator[BaseWSGIServer]:
-    """A listening server; at the end of the block it stops and ends the work of its requests.
+    """Start a server; at the end of the block it stops and ends the work of its requests.
 
     Args:
         app: the application.
@@ -28,7 +28,7 @@ def serve(app: Flask, host: str, port: int) -> Iterator[BaseWSGIServer]:
     Raises:
         UsageError: when the address or port is not available.
     """
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it would tell of every request
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it logs every request
     with _listen(host, port) as listener:
         server = _Server(host, listener.getsockname()[1], app, fd=listener.fileno())
         try:
@@ -38,15 +38,15 @@ def serve(app: Flask, host: str, port: int) -> Iterator[BaseWSGIServer]:
 
 
 def find_address(server: BaseWSGIServer) -> str:
-    """Where a server is found by a browser on this machine."""
+    """The URL of a server for a browser on this machine."""
     host = f"[{server.host}]" if ":" in server.host else server.host
     return f"http://{host}:{server.port}/"
 
 
 class _Server(ThreadedWSGIServer):
-    """A thread for each connection; closing it ends the connections, which ends the threads."""
+    """A server with a thread for each connection; closing it ends the connections and so the threads."""
 
-    daemon_threads = False  # they are waited for
+    daemon_threads = False  # closing the server waits for them
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         self._connections: WeakSet[socket.socket] = WeakSet()
@@ -68,7 +68,7 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
         code = error.errno or 0
-        if code < 0:  # of looking the host up: `create_server` passes only its number on
+        if code < 0:  # of name resolution; `create_server` passes on only the number
             raise UsageError(f"host={host} is unknown: name an address of this machine") from None
         why = os.strerror(code)
         raise UsageError(f"host={host} port={port}: {why}: take another port, or port=0 for any that is free") from None

@@ -247,7 +247,9 @@ def begin_search(port: int) -> socket.socket:
 
 def test_a_search_that_nobody_waits_for_is_killed(endless: Any) -> None:
     connection = begin_search(endless.port)
-    [process] = multiprocessing.active_children()
+    while not (processes := multiprocessing.active_children()):  # the fork server may start first
+        connection.recv(4096)
+    [process] = processes
     assert urlopen(f"{find_address(endless)}actions").status == 200  # others are served meanwhile
     connection.close()
     process.join(30)

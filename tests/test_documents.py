@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.request import urlopen
 
 import pytest
@@ -169,8 +169,6 @@ def serve() -> Iterator[Serve]:
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert server.stdin is not None
-    assert server.stdout is not None
     requests, answers = server.stdin, server.stdout
 
     def run(command: Command, folder: Path, log: Path) -> int:
@@ -191,7 +189,6 @@ def visit(command: Command, folder: Path, log: Path) -> int:
     """Start a command that serves a page, fetch the page, and end the command as Ctrl-C does; its exit code."""
     arguments = [sys.executable, "-m", command.module, *command.short]
     with subprocess.Popen(arguments, cwd=folder, stdout=subprocess.PIPE, text=True) as started:
-        assert started.stdout is not None
         said = started.stdout.readline()
         log.write_text(said)
         for address in re.findall(r"http://\S+", said):
@@ -266,9 +263,16 @@ def test_examples_of_the_configuration_compose(example: str) -> None:
         assert compose(door.rpartition(".")[2], values)  # refuses what it does not know
 
 
-def test_no_command_is_left_out() -> None:
+def test_what_documents_name() -> None:
     ours = [name for name in DOCUMENTS if not all(map(is_public, commands(name)))]
     assert sorted(ours) == sorted(name for group in GROUPS for name in group)
+    assert commands_page.PAGE.read_text(encoding="utf-8").endswith(commands_page.MARKER + commands_page.describe())
+    assert len(DEMO) == 2
+    assert {*DEMO} <= {*commands("docs/tutorials/train_and_use.md")}
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    names = [name for name in re.findall(r"`(\w+/[\w/.<>]*)`", text) if name != "domain/instance"]
+    # A file that is yet to be written stands in a folder that is there.
+    assert [name for name in names if not (ROOT / name.partition("<")[0]).exists()] == []
 
 
 @pytest.mark.parametrize("document", [name for name in DOCUMENTS if blocks(name)])
@@ -317,28 +321,32 @@ def rows_of(text: str) -> dict[str, list[str]]:
     return {name.strip(): [cell.strip() for cell in cells] for name, *cells in rows}
 
 
-def test_the_reference_of_commands_is_as_their_settings() -> None:
-    assert commands_page.PAGE.read_text(encoding="utf-8").endswith(commands_page.MARKER + commands_page.describe())
-
-
-def test_a_tutorial_explains_the_commands_of_the_demo() -> None:
-    assert len(DEMO) == 2
-    assert {*DEMO} <= {*commands("docs/tutorials/train_and_use.md")}
-
-
 @pytest.mark.parametrize("document", ["README.md", "docs/architecture.md"])
 def test_it_can_be_read_at_a_sitting(document: str) -> None:
     assert len((ROOT / document).read_text(encoding="utf-8").splitlines()) <= 120
-
-
-def test_the_files_that_the_architecture_names_exist() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    names = [name for name in re.findall(r"`(\w+/[\w/.<>]*)`", text) if name != "domain/instance"]
-    # A file that is yet to be written stands in a folder that is there.
-    assert [name for name in names if not (ROOT / name.partition("<")[0]).exists()] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_linked_files_exist(document: str) -> None:
     links = LINK.findall((ROOT / document).read_text(encoding="utf-8"))
     assert [link for link in links if not (ROOT / document).parent.joinpath(link).exists()] == []
+
+
+NOTEBOOKS = sorted((PLACE / "docs" / "notebooks").glob("*.ipynb"))
+
+
+def test_there_are_two() -> None:
+    assert [path.stem for path in NOTEBOOKS] == ["environment", "train_and_search"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_cells_print_the_outputs(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for cell in json.loads(path.read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+            stored = "".join(text for output in cell["outputs"] for text in output["text"])
+            assert capsys.readouterr().out == stored

@@ -52,18 +52,12 @@ def lightly(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd)
 
 
-def test_all_is_every_extra() -> None:
+def test_extras_are_named() -> None:
     [everything] = PROJECT["optional-dependencies"]["all"]
     assert everything == f"epigym[{','.join(sorted(PROJECT['optional-dependencies'].keys() - {*TOOLS}))}]"
-
-
-def test_the_page_on_installation_names_every_extra() -> None:
     page = (ROOT / "docs" / "installing.md").read_text(encoding="utf-8")
     table = re.findall(r"^\| `(\w+)` \|", page, flags=re.MULTILINE)
     assert PROJECT["optional-dependencies"].keys() - {*TOOLS} <= {*table}
-
-
-def test_every_library_that_is_imported_is_declared() -> None:
     declared = required(PROJECT["dependencies"]) | light.EXTRAS
     distributions = packages_distributions()
     imported = {found.target for found in Tree.read(ROOT).imports} - sys.stdlib_module_names

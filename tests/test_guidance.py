@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from omegaconf import OmegaConf
 
+from epigym import StateSpace, Task
 from epigym.features.relaxation import Relaxation
 from epigym.language import parse_mastar
-from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
 from epigym.task.formula import Formula, believes, fluent, literal, not_
-from epigym.task.task import Task
 from search.agents import make_agent, run_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus
@@ -23,6 +22,7 @@ from search.planning.planner import find_plan
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.epddl_files import competition_cases
 from tests.helpers.recorder import Recorder
+from tests.helpers.structures import follow
 from tests.oracles import relaxation as twin
 
 TEXT = (ROOT / "docs" / "guidance.md").read_text(encoding="utf-8")
@@ -52,11 +52,7 @@ def number(value: float) -> str:
 
 def after(space: StateSpace, names: Iterable[str]) -> int:
     """The e-state that actions lead to."""
-    index = {action.name: number for number, action in enumerate(space.task.actions)}
-    state = space.initial
-    for name in names:
-        state = space.successor(state, index[name])
-    return state
+    return follow(space, names)[-1]
 
 
 def row(space: StateSpace, names: Sequence[str]) -> list[str]:
@@ -144,17 +140,13 @@ def test_along_the_plan_and_in_the_trap(shown: list[str]) -> None:
     assert row(StateSpace(IMPOSTOR), names) == shown
 
 
-def test_what_the_trap_and_the_earpieces_cost() -> None:
+def test_the_way_and_the_trap() -> None:
     said = f"requires it, `B(d, B(c, s))` costs {number(cost(IMPOSTOR, believes('d', believes('c', S)), ['search']))}."
     assert said in WORDS
     assert cost(IMPOSTOR, not_(believes("d", S)), ["search"]) == np.inf
     worn = [cost(IMPOSTOR, literal("ear_b", value), names) for names in ([], ["equip_b"]) for value in (True, False)]
     assert worn == [1, 0, 0, 1]
-
-
-def test_the_way_shown_is_the_plan_that_is_found() -> None:
     plan = search(StateSpace(IMPOSTOR), "hfs_preferred/h_add").plan
-    assert plan is not None
     assert [shown[0] for shown in WAY] == ["–", *(", ".join(plan[:length]) for length in range(1, 6))]
 
 
@@ -188,7 +180,6 @@ def test_the_deceived_impostor_of_the_competition(shown: list[str]) -> None:
 def test_counting_does_not_solve_it() -> None:
     [case] = (case for case in CASES if "gos-06-imp-deceived" in case.name)
     limit = re.search(r"the goal count finds no plan within ([\d,]+) e-states", WORDS)
-    assert limit is not None
     space = StateSpace(case.ground().task)
     for name in ("goal_count", "split_goal_count"):
         counting = make_heuristic(name, space)
@@ -207,15 +198,12 @@ def test_boxes() -> None:
     assert len(found.preferred) == 0
 
 
-def test_the_agents_are_there() -> None:
+def test_the_default_agents() -> None:
     for name, *_ in AGENTS:
         for configuration in name.split(" with ")[0].split(", "):
             agent, _, heuristic = configuration.partition("/")
             settings = OmegaConf.from_dotlist(re.findall(r"agent\.(\w+=\w+)", name))
             Configuration.of({"name": agent, **settings}, heuristic or None)
-
-
-def test_the_components_of_the_default() -> None:
     found = []
     for component in Configuration.of("interleaved").agent["components"]:
         choices = [component["agent"], component.get("heuristic")]
@@ -223,9 +211,6 @@ def test_the_components_of_the_default() -> None:
         boost = f", boost {choices[0]['boost']}" if "boost" in choices[0] else ""
         found.append(["/".join(names) + boost, f"{component['share']:g}"])
     assert [row[:2] for row in COMPONENTS] == found
-
-
-def test_the_boost() -> None:
     components = Configuration.of("interleaved").agent["components"]
     boosts = [one["agent"]["boost"] for one in components if "boost" in one["agent"]]
     alone = Configuration.of("lazy", "h_ff").agent["boost"]

@@ -100,23 +100,14 @@ def tree() -> Tree:
     return Tree.read(ROOT)
 
 
-def test_every_import_is_allowed(tree: Tree) -> None:
+def test_imports_follow_the_order(tree: Tree) -> None:
     assert tree.violations() == []
-
-
-def test_no_module_needs_itself_to_be_imported(tree: Tree) -> None:
     graph: dict[str, set[str]] = {}
     for found in tree.imports:
         if found.moment == "at import":
             graph.setdefault(found.module, set()).add(found.target)
     TopologicalSorter(graph).prepare()  # which refuses a circle
-
-
-def test_the_order_names_every_package_and_no_other(tree: Tree) -> None:
     assert {*map(tree.package, tree.files), "epigym._core"} == set(ORDER)
-
-
-def test_no_folder_holds_too_many_modules(tree: Tree) -> None:
     modules = [path for path in tree.files.values() if path.stem not in ("__init__", "__main__")]
     counts = Counter(path.parent.relative_to(ROOT) for path in modules)
     most = {folder: MOST_MODULES if len(folder.parts) > 1 else MOST_AT_ROOT for folder in counts}
@@ -169,7 +160,7 @@ def test_a_plan_of_the_competition_needs_few_libraries(tmp_path: Path) -> None:
         ("agent=hfs heuristic=goal_count", {"best_first", "novelty"}, {"goal_count"}, {"epigym.features.relaxation"}),
     ],
 )
-def test_a_search_imports_no_agent_or_heuristic_but_its_own(
+def test_imports_of_searches(
     options: str, agents: set[str], heuristics: set[str], others: set[str], tmp_path: Path
 ) -> None:
     arguments = ["solve", f"problem={ROOT / 'docs/epddl/coin-1.json'}", *options.split()]
@@ -198,30 +189,3 @@ def test_the_tables_of_instances_are_not_read_before_one_of_theirs_is_asked_for(
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert answer.stdout.split() == ["0", "1"]
-
-
-@pytest.mark.parametrize(
-    ("module", "text", "violation"),
-    [
-        ("domains.new", "import numpy as np", "domains.new:1 imports numpy at import"),
-        ("domains.new", "import json\nfrom epigym import names", "domains.new:2 imports epigym.names at import"),
-        ("epigym.names", "import domains.registry", ""),
-        ("epigym.task.task", "import epigym.space.space", "epigym.task.task:1 imports epigym.space.space at import"),
-        ("epigym.encoding.encoder", "def f():\n    import torch", ""),
-        ("epigym.encoding.encoder", "import torch", "epigym.encoding.encoder:1 imports torch at import"),
-        ("epigym", "if TYPE_CHECKING:\n    from epigym.space.space import StateSpace", ""),
-        ("learn.models.new", "import epigym.cli", "learn.models.new:1 imports epigym.cli at import"),
-        ("learn.train", "import learn.export", "learn.train:1 imports learn.export at import"),
-    ],
-)  # fmt: skip
-def test_a_forbidden_import_is_found(tmp_path: Path, module: str, text: str, violation: str) -> None:
-    for name in ("domains.registry", "epigym.names", "epigym.space.space", "epigym.cli.codes", "learn.export", module):
-        packages, file = name.replace(".", "/").rpartition("/")[::2]
-        path = tmp_path / packages / f"{file}.py" if packages else tmp_path / name / "__init__.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text if name == module else "")
-        for folder in path.relative_to(tmp_path).parents:
-            (tmp_path / folder / "__init__.py").touch()
-    found = Tree.read(tmp_path).violations()
-    assert len(found) == bool(violation)
-    assert all(line.startswith(violation) for line in found)

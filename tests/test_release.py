@@ -27,18 +27,12 @@ TESTED = dict(line.split("==") for line in text("constraints.txt").lower().repla
 CITATION = yaml.safe_load(text("CITATION.cff"))
 
 
-def test_there_is_one_version() -> None:
+def test_version_and_citation() -> None:
     newest = re.findall(r"^## \[(.+?)\] - (?:unreleased|\d{4}-\d\d-\d\d)$", text("CHANGELOG.md"), flags=re.MULTILINE)[0]
     assert epigym.__version__ == PROJECT["version"] == newest == CITATION["version"]
-
-
-def test_the_citation_is_of_this_software() -> None:
     assert (CITATION["title"], CITATION["license"]) == (PROJECT["name"], PROJECT["license"])
     [author] = CITATION["authors"]
     assert author["name"] in text("LICENSE")
-
-
-def test_the_readme_names_the_paper_that_the_citation_refers_to() -> None:
     [paper] = CITATION["references"]
     readme = " ".join(text("README.md").split())
     assert paper["title"] in readme

@@ -4,6 +4,7 @@ Agents take random actions that they believe applicable, and observe at every tu
 environment that has met its e-states is measured beside one that has not, and the central planner's beside both.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
@@ -69,40 +70,26 @@ def text_turns(env: gymnasium.Env[str, str]) -> None:
             _, info = env.reset()
 
 
-def report(benchmark: BenchmarkFixture, lines: list[str], name: str) -> None:
-    lines.append(f"{name:40s} {TURNS / benchmark.stats.stats.median:9,.0f} turns/s")
+WAYS: dict[str, tuple[Callable[[Any], None], Callable[[Any], Any]]] = {
+    "agents, e-states new": (agents_turns, EpistemicAECEnv),
+    "agents, e-states met before": (agents_turns, EpistemicAECEnv),
+    "central planner": (central_turns, lambda env: env),
+    "agents at once": (rounds, EpistemicParallelEnv),
+    "text": (text_turns, lambda env: gymnasium.make("epi/Text-v0", problem=env, max_episode_steps=TURNS)),
+}
 
 
 @pytest.mark.parametrize("domain", PROBLEMS)
-def test_new(domain: str, benchmark: BenchmarkFixture, lines: list[str]) -> None:
-    benchmark.pedantic(agents_turns, setup=lambda: ((EpistemicAECEnv(central(domain)),), {}), rounds=ROUNDS)
-    report(benchmark, lines, f"{domain}: agents, e-states new")
-
-
-@pytest.mark.parametrize("domain", PROBLEMS)
-def test_met_before(domain: str, benchmark: BenchmarkFixture, lines: list[str]) -> None:
-    env = EpistemicAECEnv(central(domain))
-    benchmark.pedantic(agents_turns, args=(env,), rounds=ROUNDS, warmup_rounds=1)
-    report(benchmark, lines, f"{domain}: agents, e-states met before")
-
-
-@pytest.mark.parametrize("domain", PROBLEMS)
-def test_central_planner(domain: str, benchmark: BenchmarkFixture, lines: list[str]) -> None:
-    env = central(domain)
-    benchmark.pedantic(central_turns, args=(env,), rounds=ROUNDS, warmup_rounds=1)
-    report(benchmark, lines, f"{domain}: central planner")
-
-
-@pytest.mark.parametrize("domain", PROBLEMS)
-def test_all_at_once(domain: str, benchmark: BenchmarkFixture, lines: list[str]) -> None:
-    env = EpistemicParallelEnv(central(domain))
-    benchmark.pedantic(rounds, args=(env,), rounds=ROUNDS, warmup_rounds=1)
-    report(benchmark, lines, f"{domain}: agents at once")
-
-
-@pytest.mark.parametrize("domain", [domain for domain, instance in PROBLEMS.items() if instance])
-def test_text(domain: str, benchmark: BenchmarkFixture, lines: list[str]) -> None:
-    name = {"CoinInTheBox": "coin_in_the_box", "Grapevine": "grapevine"}[domain]
-    env = gymnasium.make("epi/Text-v0", problem=f"{name}/{PROBLEMS[domain]}", max_episode_steps=TURNS)
-    benchmark.pedantic(text_turns, args=(env,), rounds=ROUNDS, warmup_rounds=1)
-    report(benchmark, lines, f"{domain}: text")
+@pytest.mark.parametrize("way", WAYS)
+def test_turns(way: str, domain: str, benchmark: BenchmarkFixture, lines: list[str]) -> None:
+    play, make = WAYS[way]
+    if way == "text":
+        if not PROBLEMS[domain]:
+            pytest.skip("text has instances only")
+        env = make({"CoinInTheBox": "coin_in_the_box", "Grapevine": "grapevine"}[domain] + f"/{PROBLEMS[domain]}")
+        benchmark.pedantic(play, args=(env,), rounds=ROUNDS, warmup_rounds=1)
+    elif way.endswith("new"):
+        benchmark.pedantic(play, setup=lambda: ((make(central(domain)),), {}), rounds=ROUNDS)
+    else:
+        benchmark.pedantic(play, args=(make(central(domain)),), rounds=ROUNDS, warmup_rounds=1)
+    lines.append(f"{domain}: {way:28s} {TURNS / benchmark.stats.stats.median:9,.0f} turns/s")

@@ -15,12 +15,10 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from epigym import StateSpace, Task, load_problem
 from epigym.errors import ProblemWarning
 from epigym.features.types import FeatureTypes
 from epigym.language.epddl import load_epddl
-from epigym.problem import load_problem
-from epigym.space.space import StateSpace
-from epigym.task.task import Task
 from tests.helpers.benchmark_files import BENCHMARKS, ROOT
 from tests.helpers.epddl_files import competition_cases
 

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from epigym import StateSpace, Task
 from epigym.problem import domain_problem
 from epigym.space.sampling import sample_walk
-from epigym.space.space import StateSpace
-from epigym.task.task import Task
 from tests.helpers.benchmark_files import SHARED
 from tests.helpers.epddl_files import competition_cases
 

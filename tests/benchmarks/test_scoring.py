@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from epigym.problem import load_problem
-from epigym.space.space import StateSpace
+from epigym import StateSpace, load_problem
 from epigym.space.traversal import breadth_first
 from learn.models.gine.scorer import make_scorer
 from learn.models.scoring import Scorer

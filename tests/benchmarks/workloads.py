@@ -5,9 +5,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 
+from epigym import StateSpace, Task
 from epigym.problem import domain_problem
-from epigym.space.space import StateSpace
-from epigym.task.task import Task
 
 WORKLOADS: dict[str, tuple[Callable[[], Task], int]] = {
     "grapevine": (lambda: domain_problem("grapevine", agents=3), 400),

@@ -12,7 +12,7 @@ from epigym.language import load
 from epigym.problem import domain_problem
 
 
-def test_overview_names_all_domains_parameters_and_suites(
+def test_overview_names_all_domains_and_suites(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
@@ -39,9 +39,6 @@ def test_show_explains_the_parameters_and_lists_the_instances(capsys: pytest.Cap
 def test_write_prints_the_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["write", "grapevine", "agents=4", "rooms=3", "learn=bc", "home=True"]) == 0
     assert capsys.readouterr().out == domains.write("grapevine", agents=4, rooms=3, learn="bc", home=True)
-
-
-def test_write_overrides_an_instance(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["write", "selective_communication/4_1_pl_3", "positions=[3, 4]"]) == 0
     expected = domains.write("selective_communication/4_1_pl_3", positions=[3, 4])
     assert capsys.readouterr().out == expected != domains.write("selective_communication/4_1_pl_3")

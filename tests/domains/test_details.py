@@ -9,11 +9,10 @@ import pytest
 import domains
 from domains import DOMAINS, DomainError
 from domains.writing import mastar
+from epigym import StateSpace, TaskError
 from epigym.envs.domain_env import DomainEnv
-from epigym.errors import TaskError
 from epigym.problem import domain_problem
 from epigym.reference.semantics import validate
-from epigym.space.space import StateSpace
 from tests.helpers.domain_problems import read, shortest_plan
 from tests.helpers.epddl_files import Case, competition_cases
 from tests.helpers.episodes import check_episodes, find_strong
@@ -93,11 +92,9 @@ def test_seeds_leave_what_is_given() -> None:
 # Grapevine and Cloud Scheduling.
 
 
-def test_where_nobody_shall_learn_anything_all_shall_be_in_the_first_room() -> None:
+def test_options_decide_the_goals() -> None:
     assert set(map(str, read("grapevine", learn="").goal)) == {"at_a_1", "at_b_1", "at_c_1"}
 
-
-def test_options_add_goals() -> None:
     def goals(**options: bool) -> set[str]:
         return set(map(str, read("cloud_scheduling", tasks=1, owners=["tenant1"], **options).goal))
 
@@ -108,11 +105,18 @@ def test_options_add_goals() -> None:
 # The Blocks World.
 
 
-def test_a_start_and_a_target_are_what_they_say() -> None:
+def test_goals_and_starts_of_blocks_world() -> None:
     task = domain_problem("blocks_world", blocks=3, start="b1 b3, b2", target="b2 b3")
     told = {"on_table_b1", "on_b3_b1", "on_table_b2", "clear_b3", "clear_b2", "arm_empty"}
     assert set(task.initial.valuations[0]) == told
     assert {str(goal) for goal in task.goal} == {"on_table_b2", "on_b3_b2"}
+    start = ["b1 b2 | b3", "b1 | b3 b2"]
+    task = domain_problem("blocks_world", **SEVERAL, start=start, zones=start)
+    able = [{fluent for fluent in valuation if fluent.startswith("can_move")} for valuation in task.initial.valuations]
+    assert able == [
+        {"can_move_a_b1", "can_move_a_b2", "can_move_b_b3", "can_move_c_b1", "can_move_c_b2"},
+        {"can_move_a_b1", "can_move_b_b3", "can_move_b_b2", "can_move_c_b1"},
+    ]
 
 
 @pytest.mark.parametrize(
@@ -134,20 +138,9 @@ def test_who_is_not_deceived_learns_of_the_new_place(parameters: dict[str, Any],
     assert {str(subgoal) for subgoal in task.goal} == goal
 
 
-def test_zones_take_the_place_of_movers() -> None:
-    start = ["b1 b2 | b3", "b1 | b3 b2"]
-    task = domain_problem("blocks_world", **SEVERAL, start=start, zones=start)
-    able = [{fluent for fluent in valuation if fluent.startswith("can_move")} for valuation in task.initial.valuations]
-    assert able == [
-        {"can_move_a_b1", "can_move_a_b2", "can_move_b_b3", "can_move_c_b1", "can_move_c_b2"},
-        {"can_move_a_b1", "can_move_b_b3", "can_move_b_b2", "can_move_c_b1"},
-    ]
-
-
 def test_every_actor_is_an_agent_and_a_single_robot_is_not_named() -> None:
     actors = DOMAINS["blocks_world"].actors
     single = domain_problem("blocks_world", tier="single").structure
-    assert single is not None
     assert set(single.actors) == {None}
     for tier in ("several", "clumsy"):
         task = domain_problem("blocks_world", tier=tier)
@@ -184,21 +177,15 @@ def test_how_far_a_message_is_heard(misjudged: bool, reach: int) -> None:
         assert validate(task, ["read_a", *["right_b"] * steps, "tell_a"]).valid == (steps <= reach)
 
 
-def test_nobody_tells_those_who_do_not_know_that_it_knows() -> None:
+def test_who_is_close_in_room_messages() -> None:
     space = StateSpace(read("room_messages", agents=2, rooms=4, places=[1, 2]))
     number = {action.name: index for index, action in enumerate(space.task.actions)}
     with pytest.raises(TaskError, match="'tell_a' is not applicable"):
         space.successor(space.successor(space.initial, number["read_a"]), number["tell_a"])
-
-
-def test_closeness_may_count_one_way_at_the_start() -> None:
     for both_ways in (False, True):
         task = read("room_messages", agents=2, places=[2, 1], both_ways=both_ways)
         assert all("close_a_b" in valuation for valuation in task.initial.valuations)
         assert all(("close_b_a" in valuation) == both_ways for valuation in task.initial.valuations)
-
-
-def test_goals_name_the_informed_in_a_ring_and_the_excluded() -> None:
     task = read("room_messages", agents=4, informed="acd", excluded="b", depth=2)
     told = ["B(a, B(c, message))", "B(c, B(d, message))", "B(d, B(a, message))", "-B(b, message)"]
     assert list(map(str, task.goal)) == told
@@ -263,7 +250,7 @@ def test_a_known_fire_is_looked_for_reported_and_put_out() -> None:
           )),
     ],
 )  # fmt: skip
-def test_a_policy_works_whatever_is_the_case(
+def test_policies_work_in_all_cases(
     domain: str, parameters: dict[str, Any], designated: int, outcomes: set[str]
 ) -> None:
     task = read(domain, **parameters)

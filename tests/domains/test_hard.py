@@ -16,6 +16,7 @@ from tests.benchmarks.suites.__main__ import main
 from tests.benchmarks.suites.hard import GIVEN_UP, HardInstance, draw, searches
 from tests.benchmarks.suites.hard_sizes import LINES
 from tests.benchmarks.suites.tables import read_instances
+from tests.helpers.structures import follow
 
 INSTANCES = read_instances(HARD, HardInstance.read)
 LEFT_OUT = {"consecutive_numbers"}  # every search solves every step of its line
@@ -96,11 +97,7 @@ def test_sizes_and_plans_of_the_lowest_step_and_of_the_highest_that_is_small(dom
         if len(task.initial.valuations) > SMALL:
             continue
         space = StateSpace(task, consistent_beliefs=True)
-        number = {action.name: index for index, action in enumerate(task.actions)}
-        states = [space.initial]
-        for name in instance.plan.split():
-            states.append(space.successor(states[-1], number[name]))
-        assert space.is_goal(states).tolist() == [False] * instance.plan_length + [True]
+        assert space.is_goal(follow(space, instance.plan.split())).tolist() == [False] * instance.plan_length + [True]
 
 
 def test_the_program_searches_and_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from epigym.errors import MissingError, UsageError
 from epigym.problem import Reading, domain_problem, find_problems, load_problem
 from epigym.space.space import StateSpace
 from tests.helpers.epddl_problem import write_problem
+from tests.helpers.structures import follow
 from tests.helpers.tasks import COIN
 
 
@@ -60,9 +61,7 @@ def test_show_draws_the_e_state_after_actions(tmp_path: Path, capsys: pytest.Cap
     out = tmp_path / "picture.dot"
     assert main(["show", "coin_in_the_box", "looking=ab", "after=open_a,peek_a", f"out={out}"]) == 0
     space = StateSpace(domain_problem("coin_in_the_box", looking="ab"))
-    names, state = [action.name for action in space.task.actions], space.initial
-    for name in ("open_a", "peek_a"):
-        state = space.successor(state, names.index(name))
+    state = follow(space, ("open_a", "peek_a"))[-1]
     assert out.read_text() == format_dot(space.model(state))
     printed = capsys.readouterr().out
     assert f"worlds      {len(space.model(state).worlds)}, of which 1 designated\n" in printed
@@ -85,9 +84,7 @@ def test_a_scene_is_a_problem_and_actions_that_can_be_overridden(tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["grapevine/3_pl_4", "epistemic_gossip/3_3_1"])
 @pytest.mark.parametrize("command", ["show", "convert"])
-def test_an_instance_can_be_a_parameter_as_in_an_environment(
-    command: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_instance_as_parameter(command: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written = []
     for words in ([name.partition("/")[0], f"instance={name.partition('/')[2]}"], [name]):
         out = tmp_path / ("picture.dot" if command == "show" else "task.json")
@@ -98,9 +95,7 @@ def test_an_instance_can_be_a_parameter_as_in_an_environment(
     assert "9_pl_9" in capsys.readouterr().err
 
 
-def test_action_names_with_commas_and_parentheses_are_in_lists(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_names_with_commas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     Path("coin.txt").write_text(COIN.replace("lift", "lift(a,1)").replace("look", "look(at,coin)"))
     lists = ("lift(a,1),look(at,coin)", "[lift(a,1), look(at,coin)]", "'lift(a,1)',\"look(at,coin)\"")
@@ -150,7 +145,7 @@ def test_a_folder_is_no_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("libraries", ["kinds.epddl", "[kinds.epddl, more.epddl]", "'kinds.epddl',more.epddl"])
-def test_show_reads_the_files_of_an_epddl_problem(
+def test_show_reads_epddl_files(
     libraries: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_problem(tmp_path)

@@ -85,12 +85,12 @@ FAULTS: Mapping[str, Fault] = {
         "applicability ignores all of an action's condition except its literals",
         (("update.cpp", "if (!state_.truths.holds(action.applicability))",
           "if (!FAULT && !state_.truths.holds(action.applicability))"),),
-        "tests/epigym/core/test_applicability.py::test_applicable_actions",
+        _AGREEMENT + "test_applicable_actions",
     ),
     "applicability: index": Fault(
         "the index treats negative literals as positive",
         (("applicability.cpp", "children.front()], false}", "children.front()], FAULT}"),),
-        "tests/epigym/core/test_applicability.py::test_applicable_actions",
+        _AGREEMENT + "test_applicable_actions",
     ),
     "goal": Fault(
         "only the first subgoal counts",

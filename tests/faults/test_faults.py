@@ -92,7 +92,7 @@ WRONG: dict[str, Callable[[tuple[str, ...]], tuple[str, ...]]] = {
 
 @pytest.mark.parametrize("configuration", ["bfs", "dfs", "hfs/goal_count", "lazy/h_ff", "bfws/goal_count"])
 @pytest.mark.parametrize("wrong", WRONG)
-def test_a_plan_that_was_extracted_wrongly_is_never_reported(
+def test_wrong_plans_are_errors(
     wrong: str, configuration: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     extract = SearchRun.plan

@@ -5,12 +5,11 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+from epigym import StateSpace, Task
 from epigym.errors import EpigymError, ParseError, ProblemWarning, TaskError
 from epigym.io.files import read_plan
 from epigym.language import load
 from epigym.reference import semantics as reference
-from epigym.space.space import StateSpace
-from epigym.task.task import Task
 from tests.fuzz.mutation import damage, mutate_json, mutate_text
 from tests.helpers.comparison import Comparison
 from tests.helpers.epddl_problem import write_problem

@@ -4,11 +4,9 @@ import random
 
 import pytest
 
-from epigym.errors import TaskError
+from epigym import EState, StateSpace, Task, TaskError
 from epigym.reference import semantics as reference
-from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, Formula, considers_possible
-from epigym.task.task import EState, Task
 
 
 class Comparison:

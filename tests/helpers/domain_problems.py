@@ -3,9 +3,8 @@
 import warnings
 from typing import Any
 
+from epigym import StateSpace, Task
 from epigym.problem import domain_problem
-from epigym.space.space import StateSpace
-from epigym.task.task import Task
 from search.agents import run_agent
 from search.agents.breadth_first import BreadthFirst
 

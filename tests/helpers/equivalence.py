@@ -5,9 +5,8 @@ from collections.abc import Hashable, Mapping
 from math import inf
 from types import MappingProxyType
 
-from epigym.errors import TaskError
+from epigym import StateSpace, TaskError
 from epigym.reference.semantics import canonical
-from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, Op
 from epigym.task.task import Action, EState, Task
 

@@ -1,15 +1,15 @@
 """Tasks with a random structure, and random walks in their spaces."""
 
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import accumulate
 from random import Random
 
 import numpy as np
 
-from epigym.errors import TaskError
+from epigym import StateSpace, Task, TaskError
 from epigym.space.sampling import sample_walk
-from epigym.space.space import StateSpace
 from epigym.task.structure import Lifted, Structure
-from epigym.task.task import Task
 from tests.helpers.renaming import rename_task
 
 
@@ -52,6 +52,12 @@ def walk(space: StateSpace, seed: int, steps: int = 4) -> list[int]:
         return sample_walk(space, np.random.default_rng(seed), steps=steps)[1]
     except TaskError:  # designated worlds disagree
         return []
+
+
+def follow(space: StateSpace, plan: Iterable[str]) -> list[int]:
+    """The e-states that a plan (names of actions) visits, from the initial one to the last."""
+    number = {action.name: place for place, action in enumerate(space.task.actions)}
+    return list(accumulate(map(number.__getitem__, plan), space.successor, initial=space.initial))
 
 
 def walk_states(space: StateSpace, seed: int = 0) -> list[int]:

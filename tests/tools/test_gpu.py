@@ -6,9 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 
-from tests.benchmarks.gpu import find_largest
 from tests.helpers.benchmark_files import ROOT
 
 TINY = ("data.instances=2", "validation.problems=2", "validation.nodes=20", "trainer.max_epochs=2")
@@ -37,12 +35,3 @@ def test_the_whole_program_runs_on_the_cpu(tmp_path: Path) -> None:
     assert "piece 2 of 2: validation score " in said
     for name in ("baseline", "measured", "general"):
         assert (tmp_path / "outputs" / "gpu" / name / "model.json").is_file()
-
-
-def test_the_largest_batch_is_the_last_that_fits() -> None:
-    def work(pairs: int) -> None:
-        if pairs > 5000:
-            raise torch.cuda.OutOfMemoryError
-
-    assert find_largest(work, 1 << 20) == 4096
-    assert find_largest(work, 1024) == 1024

@@ -12,9 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import search
-from epigym.errors import EpigymError, UsageError
-from epigym.io.files import check_writable, write_rows
-from epigym.names import unknown
+from epigym.io.files import write_rows
 from search.agents.result import SearchStatus
 from tests.unknown.registry import DOMAINS, PROBLEMS, SIZES, VERSIONS, Problem
 
@@ -27,39 +25,26 @@ _COLUMNS = {
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str]) -> None:
     """Print a line for each problem, as soon as it is measured, and how many were solved; write them all to `out`.
 
     Raises:
         SystemExit: with one line, when an argument is wrong.
     """
-    try:
-        given = _parse(sys.argv[1:] if arguments is None else arguments)
-        if "out" in given:
-            check_writable(given["out"])
-        agent = given["agent"].split("/", 1) if "agent" in given else []
-        limit = float(given.get("time_limit", 60))
-        print(_format_line(_COLUMNS), flush=True)
-        rows = []
-        for problem in PROBLEMS:
-            if all(given.get(key, getattr(problem, key)) == getattr(problem, key) for key in _CHOICES):
-                rows.append(_measure(problem, agent, limit))
-                print(_format_line(rows[-1].values()), flush=True)
-        print(f"{sum(row['status'] == SearchStatus.SOLVED for row in rows)} of {len(rows)} solved")
-        if "out" in given:
-            write_rows(given["out"], list(_COLUMNS), rows)
-    except (EpigymError, ValueError) as error:
-        raise SystemExit(str(error)) from None
-
-
-def _parse(arguments: Iterable[str]) -> dict[str, str]:
     given = dict(argument.partition("=")[::2] for argument in arguments)
-    for key, value in given.items():
-        if key not in _SETTINGS:
-            raise UsageError(unknown("setting", key, _SETTINGS))
-        if key in _CHOICES and value not in _CHOICES[key]:
-            raise UsageError(unknown(key, value, _CHOICES[key]))
-    return given
+    wrong = [key for key, value in given.items() if key not in _SETTINGS or value not in _CHOICES.get(key, (value,))]
+    if wrong:
+        raise SystemExit(f"unknown setting or value: {', '.join(f'{key}={given[key]}' for key in wrong)}")
+    agent = given["agent"].split("/", 1) if "agent" in given else []
+    print(_format_line(_COLUMNS), flush=True)
+    rows = []
+    for problem in PROBLEMS:
+        if all(given.get(key, getattr(problem, key)) == getattr(problem, key) for key in _CHOICES):
+            rows.append(_measure(problem, agent, float(given.get("time_limit", 60))))
+            print(_format_line(rows[-1].values()), flush=True)
+    print(f"{sum(row['status'] == SearchStatus.SOLVED for row in rows)} of {len(rows)} solved")
+    if "out" in given:
+        write_rows(given["out"], list(_COLUMNS), rows)
 
 
 def _measure(problem: Problem, agent: Sequence[str], time_limit: float) -> dict[str, Any]:
@@ -85,4 +70,4 @@ def _format_line(values: Iterable[object]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

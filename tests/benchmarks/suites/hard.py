@@ -26,12 +26,11 @@ from rich.progress import Progress
 
 from domains.domain import Growth
 from domains.instances import kind_of
+from epigym import StateSpace, Task
 from epigym.errors import EpigymError, UsageError
 from epigym.problem import domain_problem
 from epigym.reference.semantics import validate
 from epigym.space.sampling import sample_goal, sample_narrow_walk
-from epigym.space.space import StateSpace
-from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.record import search_from
@@ -41,6 +40,7 @@ from search.planning.single_search import complete_result, make_blank_result
 from search.processes.supervisor import Job, supervise
 from tests.benchmarks.suites.hard_sizes import LINES
 from tests.benchmarks.suites.tables import Source, read_instances, store
+from tests.helpers.structures import follow
 
 GIVEN_UP: Final = "given_up"
 """The status of a search that is not run, as it failed on two lower steps in a row."""
@@ -275,10 +275,7 @@ def _validate(task: Task, plan: Sequence[str], reference_worlds: int) -> str:
         EpigymError: when the plan is not valid.
     """
     space = StateSpace(task, consistent_beliefs=True)
-    number = {action.name: index for index, action in enumerate(task.actions)}
-    states = [space.initial]
-    for name in plan:
-        states.append(space.successor(states[-1], number[name]))
+    states = follow(space, plan)
     is_small = int(space.world_counts(states).sum()) <= reference_worlds
     reached = space.is_goal(states)
     if reached[0] or not reached[-1] or (is_small and not validate(task, plan, consistent_beliefs=True).valid):

@@ -24,12 +24,10 @@ from numpy.typing import NDArray
 from rich.progress import Progress
 
 from domains.instances import SCALING
-from epigym.errors import EpigymError
+from epigym import EpigymError, StateSpace, Task
 from epigym.problem import domain_problem
 from epigym.space.sampling import RandomGoal, sample_goal
-from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
-from epigym.task.task import Task
 from search.agents import run_agent
 from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from epigym.errors import EpigymError
+from epigym import EpigymError, StateSpace
 from epigym.io.files import read_rows, write_rows
 from epigym.problem import domain_problem, vocabulary
 from epigym.space.sampling import RandomGoal
-from epigym.space.space import StateSpace
 
 R = TypeVar("R")
 

@@ -98,16 +98,13 @@ def test_a_command_that_meets_a_wrong_file_leaves_no_folder(call: Call, tmp_path
     assert {path.name for path in tmp_path.iterdir()} == {"coin.txt", *wrong}
 
 
-def test_what_writes_nothing_runs_where_nothing_can_be_written(call: Call, tmp_path: Path) -> None:
+def test_folders_of_runs(call: Call, tmp_path: Path) -> None:
     (tmp_path / "outputs").touch()  # nothing can be made below it, not even by root
     assert call("solve", "problem=coin.txt", "agent=bfs")[0] == 0
     assert call("validate", "problem=coin.txt", "plan=[lift,look,shout]")[0] == 0
     assert call("explain", "problem=coin_in_the_box/pl_5", "top=1")[0] == 0
     assert call("solve", "problem=coin.txt", "run_dir=outputs/run")[0] == ExitCode.CANNOT_WRITE
     assert sorted(path.name for path in tmp_path.iterdir()) == ["coin.txt", "outputs"]
-
-
-def test_the_log_of_a_run_is_in_its_folder_once_that_is_there(tmp_path: Path) -> None:
     log, folder = logging.Logger("run"), tmp_path / "run"
     log.addHandler(handler := RunLog(str(folder / "run.log")))
     log.info("first")
@@ -130,9 +127,7 @@ def fails(settings: Settings) -> None:
     raise ZeroDivisionError("by zero")
 
 
-def test_an_error_of_the_program_is_one_line_and_a_traceback_only_on_demand(
-    call: Call, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_program_error_is_one_line_and_a_traceback_on_demand(call: Call, capfd: pytest.CaptureFixture[str]) -> None:
     sys.argv = ["solve", "coin.txt"]
     with pytest.raises(SystemExit) as stop:
         run(fails, Solve, "search.solve")

@@ -50,25 +50,26 @@ def test_words_are_what_they_say(settings: type[Settings], words: list[str], exp
     assert read(words, settings) == expected
 
 
-def test_what_is_in_the_grammar_of_hydra_stays() -> None:
+def test_settings_are_in_one_grammar() -> None:
     words = hydra_words(["gossip", "agents=3", "instance=3_3_1", "after=go(a,1),wait"], Show, is_sweep=False)
     assert hydra_words(words, Show, is_sweep=False) == words
-
-
-def test_in_a_sweep_commas_separate_runs() -> None:
     words = ["agent=bfs,hfs", "after=[go(a,1),wait],[]", "seed=range(1,4)", "problem=go(1),b.txt"]
     assert hydra_words(words, Show, is_sweep=True) == [
         "+parameters.agent=bfs,hfs", "after=['go(a,1)',wait],[]", "seed=range(1,4)", "problem='go(1)',b.txt"
     ]  # fmt: skip
     with pytest.raises(UsageError, match=r"^agent=bfs,hfs: expected one value"):
         hydra_words(["agent=bfs,hfs"], Solve, is_sweep=False)
-
-
-def test_settings_of_a_class_of_the_users_need_no_plus() -> None:
     words = ["a.txt", "heuristic._target_=mine.H", "heuristic.weight=2", "agent.boost=3", "+heuristic.bias=1"]
     assert hydra_words(words, Solve, is_sweep=False) == [
         "problem=a.txt", "++heuristic._target_=mine.H", "++heuristic.weight=2", "agent.boost=3", "+heuristic.bias=1"
     ]  # fmt: skip
+    settings: dict[str, Any] = {"problem": "a (1).txt", "plan": ["go(a,1)", "wait"], "debug": True, "top": 3}
+    assert read([write_override(name, value) for name, value in settings.items()], Validate) == settings
+    words = ["agents=3", "learn=abc", "home=true", "goals=B(a, p),'q'", "places=[1,[2]]", "instance=3_3_1", "none=null"]
+    assert read_parameters(words) == {
+        "agents": 3, "learn": "abc", "home": True, "goals": ["B(a, p)", "q"], "places": [1, [2]], "instance": "3_3_1",
+        "none": None,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -84,16 +85,3 @@ def test_any_names_can_be_listed(wanted: list[str]) -> None:
     quoted = ",".join("'{}'".format(name.replace("'", "\\'")) for name in wanted)
     assert read_names(quoted) == read_names(f"[{quoted}]") == wanted
     assert read([f"plan={quoted}"], Validate) == {"plan": wanted}
-
-
-def test_a_setting_is_written_as_it_is_read() -> None:
-    settings: dict[str, Any] = {"problem": "a (1).txt", "plan": ["go(a,1)", "wait"], "debug": True, "top": 3}
-    assert read([write_override(name, value) for name, value in settings.items()], Validate) == settings
-
-
-def test_parameters_of_domains_are_in_the_same_grammar() -> None:
-    words = ["agents=3", "learn=abc", "home=true", "goals=B(a, p),'q'", "places=[1,[2]]", "instance=3_3_1", "none=null"]
-    assert read_parameters(words) == {
-        "agents": 3, "learn": "abc", "home": True, "goals": ["B(a, p)", "q"], "places": [1, [2]], "instance": "3_3_1",
-        "none": None,
-    }  # fmt: skip

@@ -121,9 +121,7 @@ def test_labels_without_identifier_are_refused(space: StateSpace, change: dict[s
 @pytest.mark.parametrize("part", ["world_ptr", "designated", "row_of", "row_ptr", "successor_ptr", "successor"])
 @pytest.mark.parametrize("by", [-99, 99])
 @pytest.mark.parametrize("place", [0, -1])
-def test_rows_that_do_not_fit_together_are_refused(
-    space: StateSpace, rows: Rows, part: str, by: int, place: int
-) -> None:
+def test_rows_that_do_not_fit_are_refused(space: StateSpace, rows: Rows, part: str, by: int, place: int) -> None:
     wrong = alter(rows, place, **{part: by})
     with pytest.raises(ValueError, match="do not fit together"):
         refine(wrong, np.zeros(len(rows.label), np.int64))
@@ -169,12 +167,17 @@ def test_an_edge_from_one_goal_to_another_is_refused(space: StateSpace) -> None:
         unroll_under(rows, encoder.identifiers, goals, np.array([1]))
 
 
-def test_graphs_may_have_identifiers_of_no_bits(space: StateSpace) -> None:
+def test_identifiers_of_graphs(space: StateSpace) -> None:
     encoder = Encoder(space)
     rows, goal = encoder.rows([0]), encoder.goal._replace(bits=encoder.goal.bits[:, :0].copy())
     graphs = unroll(rows, encoder.identifiers[:, :0].copy(), goal)
     assert graphs.nodes.shape == (len(goal.bits) + len(rows.label), 0)
     assert np.array_equal(graphs.edge_index, encoder.graphs([0]).edge_index)
+    labels = _core.WorldLabels()
+    space.core.rows(np.zeros(1, np.int32), labels)
+    for first, fluents in ((len(labels) + 1, 2), (0, 99)):
+        with pytest.raises(ValueError, match="labels"):
+            labels.describe(first, fluents)
 
 
 def alter(rows: Rows, place: int = -1, **parts: int) -> Rows:
@@ -212,10 +215,12 @@ def test_the_core_refuses_invalid_formulas(space: StateSpace, lists: Any) -> Non
             ask()
 
 
-def test_the_core_refuses_unknown_numbers_of_formulas(space: StateSpace) -> None:
+def test_the_core_refuses_wrong_counts_and_symmetries(space: StateSpace) -> None:
     lists, _ = pack_formulas(TASK, [fluent("tail")])
     with pytest.raises(ValueError, match="do not fit"):
         _core.Query(space.core, lists, [1])
+    with pytest.raises(ValueError, match="symmetries do not fit"):
+        space.core.use_symmetries([([(0, 9)], [], [])])
 
 
 MODEL = pack_model(TASK.fluents, TASK.agents, TASK.initial)
@@ -256,16 +261,3 @@ def test_the_core_refuses_invalid_tasks(part: str, wrong: Any) -> None:
     parts = {**pack_task(TASK), "consistent_beliefs": False}
     with pytest.raises(ValueError, match="do not fit"):
         _core.Space(**{**parts, part: wrong})
-
-
-def test_the_core_refuses_invalid_symmetries(space: StateSpace) -> None:
-    with pytest.raises(ValueError, match="symmetries do not fit"):
-        space.core.use_symmetries([([(0, 9)], [], [])])
-
-
-def test_labels_are_described_for_the_fluents_that_they_have(space: StateSpace) -> None:
-    labels = _core.WorldLabels()
-    space.core.rows(np.zeros(1, np.int32), labels)
-    for first, fluents in ((len(labels) + 1, 2), (0, 99)):
-        with pytest.raises(ValueError, match="labels"):
-            labels.describe(first, fluents)

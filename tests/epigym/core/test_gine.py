@@ -8,11 +8,9 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from epigym import _core
+from epigym import StateSpace, _core, load_problem
 from epigym.encoding.relational import KINDS, RELATIONS, Relational, RelationalEncoder
-from epigym.problem import load_problem
 from epigym.space.rows import GraphBatch
-from epigym.space.space import StateSpace
 from tests.helpers.gine_weights import STATES, TYPES, random_weights
 from tests.helpers.tasks import coin
 from tests.oracles.gine import Network

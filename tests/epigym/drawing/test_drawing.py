@@ -5,19 +5,21 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pygraphviz
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from epigym import drawing
+from epigym import EpigymError, EState, KripkeModel, drawing
 from epigym.drawing.fonts import without_font_warnings
+from epigym.drawing.lines import LINES_PER_WORLD, Line, draw_lines
 from epigym.drawing.steps import Change
-from epigym.errors import EpigymError
-from epigym.space.kripke_model import KripkeModel
-from epigym.task.task import EState
+from tests.helpers.strategies import AGENTS, FLUENTS, estates
 
 EMPTY: frozenset[str] = frozenset()
 EMPTY_ROW: frozenset[int] = frozenset()
@@ -95,60 +97,41 @@ def test_what_an_action_changed_is_marked_by_words_and_colour() -> None:
     assert text(lost.boxes[2]["label"]) == "2 − tail ● ●"
 
 
-def test_lines_have_the_agents_colours_and_arrowheads_where_they_lead_one_way() -> None:
+def test_lines_and_their_labels() -> None:
     lines = {(tail, head, line["dir"], line["color"]) for tail, head, line in parse_dot(MODEL).lines}
     blue, orange = drawing.PALETTE[:2]
     assert lines == {(0, 1, "none", blue), (0, 2, "forward", orange), (1, 2, "forward", orange)}
-
-
-def test_an_arrow_to_an_earlier_world_points_back() -> None:
     rows = (frozenset({1}), frozenset({1}))
     model = KripkeModel(("p",), ("a", "b"), EState((EMPTY, EMPTY), (rows, (frozenset({0}),) * 2), (1,)))
     blue, orange = drawing.PALETTE[:2]
     lines = {(tail, head, line["dir"], line["color"]) for tail, head, line in parse_dot(model).lines}
     assert lines == {(0, 1, "back", orange), (0, 1, "forward", blue)}
-
-
-def test_several_agents_share_a_line_and_many_are_named() -> None:
     ((_, _, few),) = parse_dot(clique(2, agents=3)).lines
     assert few["color"] == ":".join(drawing.PALETTE[:3])
     assert not few.get("label")
     ((_, _, many),) = parse_dot(clique(2, agents=12)).lines
     assert (many["color"], text(many["label"])) == (drawing.INK, "all")
-
-
-def test_the_shorter_list_of_names_is_shown() -> None:
     both, own = frozenset({0, 1}), (frozenset({0}), frozenset({1}))
     rows = tuple((both, both) if agent < 9 else own for agent in range(11))
     model = KripkeModel((), tuple("abcdefghijk"), EState((EMPTY, EMPTY), rows, (0,)))
     ((_, _, line),) = parse_dot(model).lines
     assert text(line["label"]) == "all but j, k"
-
-
-def test_every_agent_is_in_the_legend() -> None:
     caption = parse_dot(clique(2, agents=23)).caption
     assert all(f"● agent{i}" in caption for i in range(23))
 
 
-def test_long_lists_of_fluents_are_cut_and_counted() -> None:
+def test_large_models_are_cut() -> None:
     names = tuple(f"at(agent,{k})" for k in range(60))
     model = KripkeModel(names, ("a",), EState((frozenset(names), EMPTY), ((EMPTY_ROW, EMPTY_ROW),), (0,)))
     label = text(parse_dot(model).boxes[0]["label"])
     shown, more = re.findall(r"at\(agent,\d+\)", label), re.search(r"… (\d+) more", label)
-    assert more is not None
     assert len(shown) + int(more[1]) == 60
-
-
-def test_big_models_are_numbered_and_the_biggest_cut() -> None:
     medium, large = clique(drawing.FULL_LABELS + 1), clique(drawing.MAX_WORLDS + 30)
     assert all(text(box["label"]) == str(world) for world, box in parse_dot(medium).boxes.items())
     picture = parse_dot(large)
     assert len(picture.boxes) == drawing.MAX_WORLDS
     assert large.designated[0] in picture.boxes
     assert "the 120 of 150 worlds nearest to the designated" in picture.caption
-
-
-def test_thinning_is_told() -> None:
     assert "lines that follow by transitivity are left out" in drawing.format_dot(clique(8))
     assert "transitivity" not in drawing.format_dot(clique(4))
 
@@ -192,3 +175,120 @@ def test_drawing_needs_no_standard_error() -> None:
     code = f"import os; os.close(2); {code}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert done.stderr == b""
+
+
+Arrows = set[tuple[int, int, int]]
+
+
+def arrows(model: KripkeModel) -> Arrows:
+    """All (agent, world, successor) but the loops."""
+    rows = model.state.successors
+    return {(i, w, v) for i in range(len(rows)) for w in model.worlds for v in rows[i][w] if v != w}
+
+
+def expand_lines(lines: tuple[Line, ...]) -> Arrows:
+    """The arrows that the lines stand for."""
+    forward = {(agent, line.tail, line.head) for line in lines for agent in line.agents}
+    back = {(agent, line.head, line.tail) for line in lines for agent in line.agents if line.both}
+    return forward | back
+
+
+def close_transitively(pairs: Arrows) -> Arrows:
+    """The arrows and all that follow by transitivity, without loops."""
+    while True:
+        steps = {(i, w, u) for (i, w, v), (j, v2, u) in product(pairs, pairs) if i == j and v == v2 and w != u}
+        if steps <= pairs:
+            return pairs
+        pairs = pairs | steps
+
+
+def cube(facts: int, agents: int) -> KripkeModel:
+    """All valuations of some facts; nobody knows any."""
+    worlds = frozenset(range(2**facts))
+    names = tuple(f"p{k}" for k in range(facts))
+    return KripkeModel(
+        names,
+        tuple(f"agent{i}" for i in range(agents)),
+        EState(
+            tuple(frozenset(name for k, name in enumerate(names) if w >> k & 1) for w in sorted(worlds)),
+            tuple(tuple(worlds for _ in worlds) for _ in range(agents)),
+            (0,),
+        ),
+    )
+
+
+def test_agents_who_go_the_same_way_share_a_line() -> None:
+    both, right, left = frozenset({0, 1}), frozenset({1}), frozenset({0})
+    model = KripkeModel(
+        ("p",),
+        ("a", "b", "c", "d"),
+        EState((frozenset(), frozenset({"p"})), ((both, both), (right, right), (both, both), (left, left)), (0,)),
+    )
+    assert draw_lines(model, [0, 1]).lines == (
+        Line(0, 1, (1,), both=False),
+        Line(0, 1, (0, 2), both=True),
+        Line(1, 0, (3,), both=False),
+    )
+
+
+@given(estates())
+def test_few_lines_are_all_drawn(estate: EState) -> None:
+    model = KripkeModel(FLUENTS, AGENTS, estate)
+    drawing = draw_lines(model, list(model.worlds))
+    if not drawing.thinned:
+        assert expand_lines(drawing.lines) == arrows(model)
+    assert all(line.tail != line.head for line in drawing.lines)
+
+
+def test_which_lines_are_thinned() -> None:
+    everything, one, four = frozenset(range(5)), frozenset({0}), frozenset(range(1, 5))
+    model = KripkeModel(
+        ("p",), ("a", "b"), EState((frozenset(),) * 5, ((everything,) * 5, (one, four, four, everything, four)), (0,))
+    )
+    drawing = draw_lines(model, list(model.worlds))
+    assert expand_lines(drawing.lines) < arrows(model)
+    assert drawing.thinned
+    worlds = range(8)
+    steps = tuple(frozenset({(w + k) % 8 for k in (1, 2, 3)}) for w in worlds)
+    model = KripkeModel(("p",), ("a",), EState((frozenset(),) * 8, (steps,), (0,)))
+    drawing = draw_lines(model, list(worlds))
+    assert len(drawing.lines) > LINES_PER_WORLD * len(worlds)
+    assert expand_lines(drawing.lines) == arrows(model)
+    assert not drawing.thinned
+
+
+def test_small_pictures() -> None:
+    for facts in (1, 2):
+        model = cube(facts, agents=3)
+        drawing = draw_lines(model, list(model.worlds))
+        assert not drawing.thinned
+        assert expand_lines(drawing.lines) == arrows(model)
+    drawing = draw_lines(cube(3, agents=2), list(range(8)))
+    edges = {(w, w | 1 << k) for w in range(8) for k in range(3) if not w >> k & 1}
+    assert {(line.tail, line.head) for line in drawing.lines} == edges
+    assert all(line.both and line.agents == (0, 1) for line in drawing.lines)
+    assert drawing.thinned
+    drawing = draw_lines(cube(6, agents=1), list(range(64)))
+    assert len(drawing.lines) == 63
+    assert drawing.thinned
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=6, max_size=9),
+    st.lists(st.integers(0, 2), min_size=9, max_size=9),
+    st.integers(0, 3),
+)
+def test_thinned_lines_still_say_everything(cells: list[int], ranks: list[int], seed: int) -> None:
+    worlds = range(len(cells))
+    groups = {cell: frozenset(w for w in worlds if cells[w] == cell) for cell in cells}
+    knows = tuple(groups[cells[w]] for w in worlds)  # an equivalence
+    believes = tuple(frozenset(w for w in worlds if w % 4 == seed % 2) for _ in worlds)  # one cluster of beliefs
+    descends = tuple(frozenset(v for v in worlds if ranks[v] <= ranks[w]) for w in worlds)  # a preorder
+    valuations = tuple(frozenset(name for k, name in enumerate("pqr") if (w * 5 + seed) >> k & 1) for w in worlds)
+    estate = EState(valuations, (knows, believes, descends), (0,))
+    model = KripkeModel(("p", "q", "r"), ("a", "b", "c"), estate)
+    drawing = draw_lines(model, list(worlds))
+    complete = arrows(model)
+    assert expand_lines(drawing.lines) <= complete
+    assert close_transitively(expand_lines(drawing.lines)) == complete
+    assert drawing.thinned == (expand_lines(drawing.lines) != complete)

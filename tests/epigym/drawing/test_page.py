@@ -52,12 +52,9 @@ def test_it_is_well_formed_and_needs_nothing_else(coin: str) -> None:
     assert {"name": "viewport", "content": "width=device-width, initial-scale=1", "tag": "meta"} in elements
 
 
-def test_what_the_script_looks_up_is_there(coin: str) -> None:
+def test_the_script_and_the_controls(coin: str) -> None:
     names = {one["id"] for one in Page(coin).attributes if "id" in one}
     assert set(re.findall(r'\bat\("([\w-]+)"\)', coin)) <= names
-
-
-def test_controls_have_names(coin: str) -> None:
     elements = Page(coin).attributes
     assert all(one.get("aria-label") for one in elements if one["tag"] in ("button", "input"))
     assert all(one.get("aria-label") for one in elements if one.get("tabindex") == "0")
@@ -89,7 +86,7 @@ def test_a_goal_is_told_in_parts() -> None:
     assert [step["reached"] for step in content["steps"]] == [[False] * 3, [True, True, False], [True] * 3]
 
 
-def test_worlds_tell_all_their_facts_and_can_be_focused(coin: str) -> None:
+def test_pictures_tell_all_facts(coin: str) -> None:
     first, lifted, *_ = Page(coin).content["steps"]
     boxes = worlds(first["picture"])
     assert boxes.keys() == {"world 0: not open, not tail", "world 1, designated: tail, not open"}
@@ -97,9 +94,6 @@ def test_worlds_tell_all_their_facts_and_can_be_focused(coin: str) -> None:
     assert {(box.get("tabindex"), box.get("role")) for box in boxes.values()} == {("0", "img")}
     assert (first["changed"], lifted["changed"], lifted["worlds"]) == (0, 2, 2)
     assert ("changed" in first["picture"], "+ open" in lifted["picture"]) == (False, True)
-
-
-def test_pictures_are_not_shrunk_beyond_reading(coin: str) -> None:
     root = ElementTree.fromstring(Page(coin).content["steps"][0]["picture"])
     width, view = float(root.attrib["width"]), root.attrib["viewBox"].split()
     assert width == float(view[2])
@@ -153,7 +147,7 @@ def test_a_plan_that_cannot_be_executed_leaves_no_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["plan=plan.json", "after=lift,look,shout"])
-def test_show_writes_the_page_or_draws_the_end(
+def test_show_writes_or_draws(
     name: str, coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

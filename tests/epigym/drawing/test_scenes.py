@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import domains
+from epigym import KripkeModel, StateSpace
 from epigym.__main__ import main
 from epigym.envs.registration import camel_case
 from epigym.problem import domain_problem
-from epigym.space.kripke_model import KripkeModel
-from epigym.space.space import StateSpace
 from tests.helpers.benchmark_files import ROOT
+from tests.helpers.structures import follow
 
 PICTURES = ROOT / "docs" / "pictures"
 PAGES = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
@@ -118,10 +118,7 @@ COMMANDS = {name: [name, "scene=true"] for name in BELIEFS} | {
 def scene(name: str) -> KripkeModel:
     chosen = domains.DOMAINS[name].scene
     space = StateSpace(domain_problem(name, **chosen.parameters))
-    actions, state = [action.name for action in space.task.actions], space.initial
-    for action in chosen.plan:
-        state = space.successor(state, actions.index(action))
-    return space.model(state)
+    return space.model(follow(space, chosen.plan)[-1])
 
 
 def list_shapes(picture: str) -> list[tuple[str, ...]]:
@@ -156,13 +153,19 @@ def test_the_picture_is_what_its_command_draws(name: str, tmp_path: Path) -> Non
     )
 
 
-def test_no_two_pictures_are_alike_and_all_are_shown() -> None:
+def test_scenes_are_shown_and_documented() -> None:
     pictures = {path.stem: path.read_text(encoding="utf-8") for path in PICTURES.glob("*.svg")}
     made = pictures.keys() - {"neural"}  # which is drawn by hand
     assert made == COMMANDS.keys()
     assert len({str(list_shapes(pictures[name])) for name in made}) == len(made)
     shown = [name for page in PAGES for name in re.findall(r"pictures/(\w+)\.svg", page.read_text(encoding="utf-8"))]
     assert set(shown) == pictures.keys()
+    shown, told = (
+        (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("domains.md", "reference/domains.md")
+    )
+    assert re.findall(r"^::: domains\.(\w+)(?:\.problem)?\.problem$", told, flags=re.MULTILINE) == SCENES
+    titles = re.findall(r"^## .+$", told, flags=re.MULTILINE)
+    assert titles == ["## Attributes of a domain", *re.findall(r"^## .+$", shown, flags=re.MULTILINE)]
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -175,12 +178,3 @@ def test_the_page_of_the_domains_shows_their_scenes(name: str) -> None:
     assert f"(pictures/{domain.name}.svg)" in section
     assert domain.scene.caption in " ".join(section.split())
     assert domain.scene.caption.endswith(".")
-
-
-def test_the_reference_has_the_parameters_of_these_domains_under_their_names() -> None:
-    shown, told = (
-        (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("domains.md", "reference/domains.md")
-    )
-    assert re.findall(r"^::: domains\.(\w+)(?:\.problem)?\.problem$", told, flags=re.MULTILINE) == SCENES
-    titles = re.findall(r"^## .+$", told, flags=re.MULTILINE)
-    assert titles == ["## Attributes of a domain", *re.findall(r"^## .+$", shown, flags=re.MULTILINE)]

@@ -5,14 +5,15 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
+from epigym import KripkeModel, StateSpace
+from epigym.drawing.beliefs import Standing, View, view
 from epigym.drawing.steps import Change, Notice, change, notice, walk, witnesses
 from epigym.errors import UsageError
-from epigym.problem import domain_problem
+from epigym.problem import domain_problem, load_problem
 from epigym.space.branching import outcomes_of
-from epigym.space.kripke_model import KripkeModel
-from epigym.space.space import StateSpace
-from epigym.task.formula import TRUE, fluent
+from epigym.task.formula import TRUE, believes, fluent, literal
 from epigym.task.task import Action, EState, Event
 from tests.helpers.sensing import looking
 from tests.helpers.strategies import AGENTS, FLUENTS, WATCHING, characteristic, estates
@@ -59,20 +60,22 @@ def test_a_walk_has_the_e_state_before_each_action_and_the_last(coin: StateSpace
         ),
     ],
 )
-def test_a_walk_that_cannot_go_on_says_at_which_step_and_why(
-    coin: StateSpace, plan: tuple[str, ...], message: str
-) -> None:
+def test_a_walk_that_cannot_go_on_names_the_step(coin: StateSpace, plan: tuple[str, ...], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         walk(coin, plan)
 
 
-def test_who_saw_what_around_the_box(coin: StateSpace) -> None:
+def test_around_the_box(coin: StateSpace) -> None:
     assert list_notices(coin, COIN) == [
         (SAW, SAW, MISSED),  # c does not look
         (SAW, NOTICED, MISSED),  # b sees that a peeks, not what
         (SAW, SAW, MISSED),
         (MISSED, SAW, MISSED),  # a was distracted
     ]
+    found = changes(coin, COIN)
+    assert [sorted(one.facts) for one in found] == [["opened"], [], ["looking_a"], []]
+    # The two worlds of c, who still believes the box closed, stay; peeking alone adds one that only b knows of.
+    assert [len(one.worlds) for one in found] == [2, 2, 2, 1]
 
 
 @pytest.mark.parametrize(
@@ -92,13 +95,6 @@ def test_what_is_perceived_is_read_off_the_relation(kind: str, designated: tuple
     relations = {kind: tuple(map(frozenset, rows)) for kind, rows in WATCHING.items()}
     action = Action("act", TRUE, (Event("yes"), Event("no"), Event("nothing")), designated, relations, ())
     assert notice(action, kind, action.designated) is expected
-
-
-def test_what_changed_around_the_box(coin: StateSpace) -> None:
-    found = changes(coin, COIN)
-    assert [sorted(one.facts) for one in found] == [["opened"], [], ["looking_a"], []]
-    # The two worlds of c, who still believes the box closed, stay; peeking alone adds one that only b knows of.
-    assert [len(one.worlds) for one in found] == [2, 2, 2, 1]
 
 
 def test_a_fact_has_changed_when_it_has_other_values_at_the_designated_worlds() -> None:
@@ -122,7 +118,7 @@ def test_a_world_is_new_when_a_formula_tells_it_from_all_worlds_before(before: E
     assert change(old, new).worlds == expected
 
 
-def test_a_step_with_an_outcome_leads_there() -> None:
+def test_outcomes_of_a_step() -> None:
     space = StateSpace(looking((fluent("q"), "sees")))
     found = outcomes_of(space, space.initial, 0)
     texts = [f"look: {outcome}" for outcome, _ in found]
@@ -130,9 +126,6 @@ def test_a_step_with_an_outcome_leads_there() -> None:
     assert [walk(space, [text]) for text in texts] == [[space.initial, target] for _, target in found]
     with pytest.raises(UsageError, match=r"^step 1: action 'look': .* disagree"):
         walk(space, ["look"])
-
-
-def test_an_outcome_tells_who_perceived_it() -> None:
     task = looking((fluent("q"), "sees"))
     space = StateSpace(task)
     seen = [
@@ -140,9 +133,6 @@ def test_an_outcome_tells_who_perceived_it() -> None:
         for outcome, _ in outcomes_of(space, space.initial, 0)
     ]
     assert seen == [(SAW, SAW), (SAW, MISSED), (SAW, MISSED)]
-
-
-def test_an_outcome_that_does_not_exist_is_refused() -> None:
     space = StateSpace(looking())
     with pytest.raises(UsageError, match=r"^step 1: unknown outcome of 'look' 'maybe': expected one of 'no', 'yes'$"):
         walk(space, ["look: maybe"])
@@ -151,3 +141,75 @@ def test_an_outcome_that_does_not_exist_is_refused() -> None:
     closed = StateSpace(replace(looking(), actions=(replace(looking().actions[0], applicability=fluent("p")),)))
     with pytest.raises(UsageError, match=r"^step 1: action 'look' is not applicable: its condition does not hold: p$"):
         walk(closed, ["look: yes"])
+
+
+def look_through(found: View, *agents: int) -> View:
+    for agent in agents:
+        inner = found.nested[agent]
+        assert inner is not None
+        found = inner
+    return found
+
+
+def test_beliefs_around_the_box() -> None:
+    space = StateSpace(domain_problem("coin_in_the_box", looking="ab"))
+    fluents = space.task.fluents
+    tail, opened, looking_a = (fluents.index(name) for name in ("tail", "opened", "looking_a"))
+    *_, last = walk(space, ("open_a", "peek_a", "distract_b_a", "peek_b"))
+    found = view(space.model(last), depth=2)
+    assert (found.worlds, found.truth) == (1, "11001010")
+    # a is right about the coin, but takes b for one who has not looked; c believes that nothing has happened.
+    assert [found.standings[name] for name in (tail, opened, looking_a)] == ["rku", "rkw", "rkw"]
+    a, b, c = (look_through(found, agent) for agent in range(3))
+    assert (a.worlds, b.worlds, c.worlds) == (1, 1, 2)
+    assert (a.truth[tail], b.truth[tail], c.truth[tail]) == ("1", "1", "v")
+    assert (a.truth[opened], c.truth[opened]) == ("1", "0")
+    assert (a.standings[tail], b.standings[tail], c.standings[tail]) == ("kuu", "rku", "uuu")
+    assert look_through(found, 0, 1).truth[tail] == "v"  # a believes that b cannot tell
+    assert look_through(found, 1, 0).truth[tail] == "1"  # b believes that a believes that it is tails
+
+
+# At world 0 agent a takes itself to be in 1, b in either, c nowhere; they differ in q alone.
+APART = KripkeModel(
+    ("p", "q"),
+    ("a", "b", "c"),
+    EState(
+        valuations=(frozenset({"p", "q"}), frozenset({"p"})),
+        successors=((frozenset({1}), frozenset({1})), (frozenset({0, 1}),) * 2, (frozenset(), frozenset({1}))),
+        designated=(0,),
+    ),
+)
+
+
+def test_every_standing() -> None:
+    found = view(APART, depth=1)
+    assert (found.truth, found.standings) == ("11", ("rke", "wue"))
+    assert found.nested[2] is None
+    assert look_through(found, 0) == View(1, "10", ("kkk", "kuk"), ())
+    # Where b is, as far as it can tell, it depends whether a is right.
+    assert look_through(found, 1) == View(2, "1v", ("vkv", "vuv"), ())
+    assert view(APART, depth=0).nested == ()
+
+
+@given(estates(), st.sampled_from(AGENTS), st.sampled_from(FLUENTS))
+def test_standings_are_what_formulas_say(estate: EState, agent: str, name: str) -> None:
+    letters = set()
+    for world in estate.designated:
+        model = KripkeModel(FLUENTS, AGENTS, replace(estate, designated=(world,)))
+        true, false = (model.holds(believes(agent, literal(name, value))) for value in (True, False))
+        if true == false:
+            letters.add(Standing.EVERYTHING if true else Standing.UNSURE)
+        elif true != model.holds(fluent(name)):
+            letters.add(Standing.WRONG)
+        else:
+            letters.add(Standing.KNOWS if world in model.successors(agent, world) else Standing.RIGHT)
+    found = view(KripkeModel(FLUENTS, AGENTS, estate), depth=0)
+    letter = found.standings[FLUENTS.index(name)][AGENTS.index(agent)]
+    assert letter == (letters.pop() if len(letters) == 1 else Standing.VARIES)
+
+
+@pytest.mark.parametrize("agent", range(3))
+def test_a_nested_view_is_that_of_the_perspective(agent: int) -> None:
+    space = StateSpace(load_problem("coin_in_the_box/pl_5"))
+    model = space.model(walk(space, ("open_a", "peek_a"))[-1])
+    assert look_through(view(model, depth=2), agent) == view(model.perspective(model.agents[agent]), depth=1)

@@ -14,15 +14,11 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 from torch_geometric.data import Batch
 
+from epigym import EpigymError, EState, LimitError, StateSpace, Task, load_problem, to_pyg
 from epigym.encoding.encoder import ENCODINGS, IDENTIFIERS, Encoder, graph_instance, make_encoder, make_encoding
 from epigym.encoding.goal_graph import DESIGNATED_LABEL, FIRST_AGENT_LABEL, goal_graph
 from epigym.encoding.identifiers import NODE_TYPES
-from epigym.encoding.pyg import to_pyg
-from epigym.errors import EpigymError, LimitError
-from epigym.problem import load_problem
-from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, actually, and_, believes, common, everybody, fluent, not_, or_
-from epigym.task.task import EState, Task
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.strategies import estates
 
@@ -160,20 +156,21 @@ def test_hash_is_the_same_in_other_processes() -> None:
     assert len(digests) == 1
 
 
-def test_narrow_hashes_are_the_lowest_bits() -> None:
+def test_sizes_of_fields() -> None:
     space = StateSpace(make_task(P))
     valuations, repetitions = np.array([[True, False]]), np.array([0])
     wide, narrow = (Encoder(space, "hash", width=width).identify(valuations, repetitions) for width in (80, 20))
     assert numbers(wide) == [0xB309C0ED29FD32E3]
     assert numbers(narrow) == [0xB309C0ED29FD32E3 % (1 << 20)]
-
-
-def test_33_fluents_do_not_fit_a_32_bit_field() -> None:
     space = StateSpace(make_task(fluent("f0"), fluents=tuple(f"f{index}" for index in range(33))))
     with pytest.raises(LimitError, match="raise to fluent_bits=33 and width=65, or use encoding=map or encoding=hash"):
         Encoder(space, "bitmask")
     bits = Encoder(space, "bitmask", fluent_bits=33, width=65).identify(np.ones((1, 33), dtype=np.bool_), np.array([1]))
     assert bits.tolist() == [[1] + [0] * 15 + [1] * 33 + [0] * 16]
+    names = tuple(f"f{index}" for index in range(251))
+    assert goal_graph(make_task(*map(fluent, names), fluents=names)).edges[-1][2] == 255
+    with pytest.raises(LimitError, match="needs 256 edge labels"):
+        goal_graph(make_task(*map(fluent, names), fluents=names, agents=("a", "b", "c")))
 
 
 @pytest.mark.parametrize(
@@ -188,13 +185,6 @@ def test_too_many_worlds_are_refused(name: str, widths: dict[str, int], message:
     valuations = np.zeros((15, 2), dtype=np.bool_)
     with pytest.raises(LimitError, match=message):
         identify(valuations, np.arange(15))
-
-
-def test_at_most_255_edge_labels() -> None:
-    names = tuple(f"f{index}" for index in range(251))
-    assert goal_graph(make_task(*map(fluent, names), fluents=names)).edges[-1][2] == 255
-    with pytest.raises(LimitError, match="needs 256 edge labels"):
-        goal_graph(make_task(*map(fluent, names), fluents=names, agents=("a", "b", "c")))
 
 
 def test_the_files_of_settings_are_the_encodings_with_their_defaults() -> None:

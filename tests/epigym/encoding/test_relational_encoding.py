@@ -12,16 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epigym import _core
+from epigym import EState, LimitError, StateSpace, Task, _core, load_problem
 from epigym.encoding.encoder import graph_instance
 from epigym.encoding.relational import MAX_WORLDS, RELATIONS, Relational, RelationalEncoder, type_ids_of
-from epigym.errors import LimitError
 from epigym.features.types import FeatureTypes
-from epigym.problem import load_problem
 from epigym.space.rows import GraphBatch, join
-from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, believes, fluent
-from epigym.task.task import EState, Task
 from tests.helpers import strategies
 from tests.helpers.structures import add_structure, walk_by_other_names
 from tests.helpers.tasks import coin
@@ -138,10 +134,19 @@ def test_tables_that_do_not_fit_are_refused() -> None:
         _core.RelationalGraphs(space.core, wrong_tables.pack(space), types_of(tables, 10))
 
 
-def test_ids_of_types_are_the_same_in_every_process() -> None:
-    """The ids of the graph by hand, as they were when this was written: what is trained on them relies on it."""
+def test_ids_of_types() -> None:
     nodes = RelationalEncoder(StateSpace(BY_HAND), Relational()).graphs([0]).nodes
     assert nodes[:5, 2:].tolist() == [[29157, 0], [29195, 23763], [57228, 2497], [5438, 49275], [12844, 54200]]
+    small, large = (
+        RelationalEncoder(StateSpace(load_problem(f"coin_in_the_box/{name}")), Relational()).graphs([0]).nodes
+        for name in ("pl_3", "pl_6")
+    )
+    shared = set(map(tuple, small.tolist())) & set(map(tuple, large.tolist()))
+    assert {kind for kind, *_, last in shared if last} == {1, 3, 4}, "goals, fluents and beliefs of equal types"
+    space = StateSpace(coin())
+    two, three = (RelationalEncoder(space, Relational(types_per_node=columns)).graphs([0]).nodes for columns in (2, 3))
+    assert (three[:, :4] == two).all()
+    assert not three[:, 4].any()
 
 
 def colours(batch: GraphBatch, index: int = 0) -> Counter[Any]:
@@ -170,22 +175,6 @@ def assert_alike(task: Task, seed: int) -> None:
 def test_names_and_orders_do_not_matter_in_random_tasks(task: Task, seed: int) -> None:
     assert_alike(task, seed)
     assert_alike(add_structure(task, seed), seed)
-
-
-def test_ids_mean_the_same_in_problems_of_different_sizes() -> None:
-    small, large = (
-        RelationalEncoder(StateSpace(load_problem(f"coin_in_the_box/{name}")), Relational()).graphs([0]).nodes
-        for name in ("pl_3", "pl_6")
-    )
-    shared = set(map(tuple, small.tolist())) & set(map(tuple, large.tolist()))
-    assert {kind for kind, *_, last in shared if last} == {1, 3, 4}, "goals, fluents and beliefs of equal types"
-
-
-def test_columns_beyond_the_types_are_zero() -> None:
-    space = StateSpace(coin())
-    two, three = (RelationalEncoder(space, Relational(types_per_node=columns)).graphs([0]).nodes for columns in (2, 3))
-    assert (three[:, :4] == two).all()
-    assert not three[:, 4].any()
 
 
 def test_ids_stay_in_their_range_and_are_known() -> None:

@@ -18,14 +18,11 @@ from pettingzoo.test import api_test, seed_test
 
 import domains
 import epigym
-from epigym import EpistemicAECEnv
+from epigym import EpigymError, EpistemicAECEnv, EpistemicEnv, KripkeModel
 from epigym.envs.aec import WAIT
-from epigym.envs.env import EpistemicEnv
 from epigym.envs.registration import camel_case
-from epigym.errors import EpigymError
 from epigym.language import parse_mastar
 from epigym.reference import semantics as reference
-from epigym.space.kripke_model import KripkeModel
 from epigym.task.formula import and_, believes, or_
 from epigym.task.task import Action
 
@@ -104,24 +101,18 @@ def test_equal_seeds_give_equal_episodes(domain: str, padded: bool) -> None:
     seed_test(lambda: make(domain, padded=padded, random_goals=True), num_cycles=8)
 
 
-def test_an_agent_has_the_actions_that_it_takes() -> None:
+def test_actors() -> None:
     env = coin()
     assert env.possible_agents == ["a", "b", "c"]
     assert env.action_names["b"] == (
         "wait", "open_b", "peek_b", "signal_b_a", "signal_b_c", "distract_b_a", "distract_b_c", "shout_tail_b",
     )  # fmt: skip
     assert all(env.action_space(agent).n == len(env.action_names[agent]) for agent in env.possible_agents)
-
-
-def test_actions_of_nobody_belong_to_everybody() -> None:
     env = make("AssemblyLine")
     assert env.action_names == {
         "a": ("wait", "sense_a", "tell_a_b", "act_assemble", "act_res"),
         "b": ("wait", "sense_b", "tell_b_a", "act_assemble", "act_res"),
     }
-
-
-def test_actors_can_be_named_and_who_has_no_action_is_no_agent() -> None:
     single = gymnasium.make("epi/AssemblyLine-v0")
     env = EpistemicAECEnv(single, actors={"act_assemble": "a", "act_res": "b"})
     assert (env.action_names["a"][-1], env.action_names["b"][-1]) == ("act_assemble", "act_res")
@@ -215,12 +206,19 @@ def test_rounds_are_limited_and_episodes_start_anew() -> None:
         assert env.agents == []
 
 
-def test_the_goal_in_the_last_turn_is_no_truncation() -> None:
+def test_a_goal_at_the_end_or_the_start() -> None:
     env = coin(rounds=1)
     env.reset(options={"state": after("signal_a_c"), "goal": "looking_b"})
     act(env, "wait", "wait", "signal_c_b")
     assert all(env.terminations.values())
     assert not any(env.truncations.values())
+    env = coin()
+    env.reset(options={"goal": "tail"})
+    assert not any(env.terminations.values())
+    before = env.central.model()
+    act(env, "signal_a_b")
+    assert all(env.terminations.values())
+    assert env.central.model() == before
 
 
 def test_wrappers_of_observations_hold_for_agents() -> None:
@@ -232,16 +230,6 @@ def test_wrappers_of_observations_hold_for_agents() -> None:
     assert worlds[1] > worlds[0]
     assert env.state() - env.observe("c") == worlds[1] - worlds[0]
     assert env.observation_space("c") is env.state_space is size
-
-
-def test_a_goal_at_reset_ends_with_the_first_turn_which_changes_nothing() -> None:
-    env = coin()
-    env.reset(options={"goal": "tail"})
-    assert not any(env.terminations.values())
-    before = env.central.model()
-    act(env, "signal_a_b")
-    assert all(env.terminations.values())
-    assert env.central.model() == before
 
 
 def test_what_an_agent_wrongly_believes_applicable_changes_nothing_and_nobody_notices() -> None:
@@ -324,9 +312,16 @@ def test_who_believes_everything_sees_the_goal_alone_and_waits(padded: bool) -> 
     assert env.central.state == deluded
 
 
-def test_an_unknown_reset_option_is_warned_of() -> None:
+def test_resets_and_pictures() -> None:
     with pytest.warns(UserWarning, match="unknown reset option 'gaol': did you mean 'goal'.*it is ignored"):
         coin().reset(options={"gaol": "tail"})
+    env = coin(render_mode="svg")
+    env.reset()
+    act(env, "signal_a_b")
+    assert env.render_mode == "svg"
+    assert env.render() == env.central.render() is not None
+    assert coin().render() is None
+    env.close()
 
 
 def test_a_pickled_environment_goes_on_alike() -> None:
@@ -342,16 +337,6 @@ def test_a_pickled_environment_goes_on_alike() -> None:
         act(env, name)
         act(twin, name)
     assert all(twin.terminations.values())
-
-
-def test_it_renders_what_the_planner_would_see() -> None:
-    env = coin(render_mode="svg")
-    env.reset()
-    act(env, "signal_a_b")
-    assert env.render_mode == "svg"
-    assert env.render() == env.central.render() is not None
-    assert coin().render() is None
-    env.close()
 
 
 def test_what_is_wrong_is_refused() -> None:

@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -13,15 +15,13 @@ from gymnasium.spaces import Discrete, Graph, GraphInstance
 from gymnasium.utils.env_checker import check_env, data_equivalence
 
 import domains
-from epigym import drawing
+from epigym import EpigymError, EpistemicEnv, StateSpace, TaskError, drawing
 from epigym.encoding.encoder import ENCODINGS
-from epigym.envs.env import EpistemicEnv
+from epigym.envs.domain_env import DomainEnv
 from epigym.envs.registration import camel_case
-from epigym.errors import EpigymError, TaskError
 from epigym.language import parse_mastar
-from epigym.problem import load_problem
-from epigym.space.space import StateSpace
-from epigym.task.formula import believes, fluent
+from epigym.problem import domain_problem, load_problem, vocabulary
+from epigym.task.formula import and_, believes, fluent
 
 LANGUAGES = {f"epi/{camel_case(domain.name)}-v0": domain.language for domain in domains.DOMAINS.values()}
 DOMAIN_IDS = list(LANGUAGES)
@@ -49,9 +49,14 @@ def rollout(env: gymnasium.Env[GraphInstance, np.int64], seed: int, steps: int) 
     return seen
 
 
-def test_every_domain_and_any_problem_is_registered() -> None:
+def test_environments_of_domains_and_files(tmp_path: Path) -> None:
     assert sorted(IDS) == sorted(["epi/Problem-v0", *DOMAIN_IDS])
     assert all(gymnasium.spec(name).max_episode_steps == 100 for name in IDS)
+    path = tmp_path / "coin.txt"
+    path.write_text(domains.write("coin_in_the_box/pl_3"))
+    by_file = gymnasium.make("epi/Problem-v0", path=str(path))
+    by_name = gymnasium.make("epi/CoinInTheBox-v0", instance="pl_3")
+    assert data_equivalence(rollout(by_file, seed=1, steps=6), rollout(by_name, seed=1, steps=6), exact=True)
 
 
 @pytest.mark.parametrize("name", IDS)
@@ -251,17 +256,110 @@ def test_a_dead_end_has_an_empty_mask_and_runs_on() -> None:
     assert info["invalid_action"]
 
 
-def test_a_problem_file_becomes_an_environment(tmp_path: Path) -> None:
-    path = tmp_path / "coin.txt"
-    path.write_text(domains.write("coin_in_the_box/pl_3"))
-    by_file = gymnasium.make("epi/Problem-v0", path=str(path))
-    by_name = gymnasium.make("epi/CoinInTheBox-v0", instance="pl_3")
-    assert data_equivalence(rollout(by_file, seed=1, steps=6), rollout(by_name, seed=1, steps=6), exact=True)
-
-
 def test_rendering() -> None:
     assert coin().render() is None
     env = coin(render_mode="svg")
     assert env.render() == drawing.render_svg(env.model())
     pixels = coin(render_mode="rgb_array").render()
     assert (pixels.shape, pixels.dtype) == ((720, 960, 3), np.uint8)
+
+
+def run(script: str) -> list[str]:
+    """The words that a fresh process prints."""
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return answer.stdout.split()
+
+
+def test_registration() -> None:
+    found = run("import epigym, gymnasium; print(*(name for name in gymnasium.registry if name.startswith('epi/')))")
+    assert set(found) == {"epi/Problem-v0", "epi/Text-v0", *(f"epi/{camel_case(name)}-v0" for name in domains.DOMAINS)}
+    script = (
+        "import gymnasium as gym; env = gym.make('epigym:epi/CoinInTheBox-v0'); print(env.reset()[0].nodes.shape[1])"
+    )
+    assert run(script) == ["64"]
+    loaded = run("import sys, epigym; print(*sys.modules)")
+    assert "epigym" in loaded
+    assert {"lark", "epigym._core", "epigym.envs.env", "domains.grapevine"}.isdisjoint(loaded)
+
+
+DOMAINS = list(domains.DOMAINS)
+
+
+def make_domain(domain: str = "coin_in_the_box", **arguments: Any) -> DomainEnv:
+    return DomainEnv(domain, **arguments)
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_the_task_is_that_of_the_domain(domain: str) -> None:
+    for instance in (None, *domains.DOMAINS[domain].test[:1]):
+        env = gymnasium.make(f"epi/{camel_case(domain)}-v0", instance=instance)
+        assert env.unwrapped.task == domain_problem(f"{domain}/{instance}" if instance else domain)
+
+
+def test_parameters_are_arguments_and_override_the_instance() -> None:
+    assert make_domain(agents=5).task == domain_problem("coin_in_the_box", agents=5)
+    assert make_domain(instance="pl_5", agents=4).task == domain_problem("coin_in_the_box/pl_5", agents=4)
+    assert make_domain(semantics="update_model").task != make_domain().task
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"goal_steps": 0}, "goal_steps=0: expected at least 1"),
+        ({"goal_size": 0}, "goal_size=0: expected at least 1"),
+        ({"random_goals": "yes"}, "random_goals=yes: expected true or false"),
+    ],
+)
+def test_wrong_arguments_are_explained(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(EpigymError, match=message):
+        make_domain(**arguments)
+
+
+@pytest.mark.parametrize("domain", [name for name in DOMAINS if domains.DOMAINS[name].language == "EPDDL"])
+def test_a_reading_of_mastar_is_refused_by_domains_in_epddl(domain: str) -> None:
+    with pytest.raises(EpigymError) as caught:
+        gymnasium.make(f"epi/{camel_case(domain)}-v0", semantics="efp")
+    assert str(caught.value) == f"{domain} is written in EPDDL: semantics=efp does not apply to it"
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_an_episode_ends_with_reward_minus_one_a_step_when_its_random_goal_is_reached(domain: str) -> None:
+    env = make_domain(domain, random_goals=True, goal_steps=2, goal_size=1)
+    env.action_space.seed(0)
+    reached = 0
+    parts = {part for formula in vocabulary(domain)[1] for part in (formula, *formula.children)}
+    for seed in range(12):
+        _, info = env.reset(seed=seed)
+        assert set(env.goal) <= parts
+        assert not info["is_goal"]
+        terminated = info["is_goal"]
+        for _ in range(30):
+            observation, reward, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
+            assert (reward, truncated, terminated) == (-1.0, False, info["is_goal"])
+            assert terminated == env.model().holds(and_(*env.goal))
+            assert observation in env.observation_space
+            if terminated or not info["action_mask"].any():
+                break
+        reached += terminated
+    assert reached
+
+
+def test_a_random_goal_can_be_asked_for_at_reset() -> None:
+    asked, always = make_domain(), make_domain(random_goals=True)
+    asked.reset(seed=4, options={"goal": "random"})
+    always.reset(seed=4)
+    assert asked.goal == always.goal != asked.task.goal
+    asked.reset()
+    assert asked.goal == asked.task.goal
+    always.reset(options={"goal": "B(a, tail)"})
+    assert [str(part) for part in always.goal] == ["B(a, tail)"]
+
+
+def test_observations_show_the_goal() -> None:
+    env = make_domain(random_goals=True)
+    by_goal: dict[Any, bytes] = {}
+    for seed in range(20):
+        observation, _ = env.reset(seed=seed)
+        shown = b"".join(np.asarray(part).tobytes() for part in observation)
+        assert by_goal.setdefault(env.goal, shown) == shown
+    assert len(set(by_goal.values())) == len(by_goal) > 3

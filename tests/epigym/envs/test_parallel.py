@@ -13,10 +13,8 @@ from pettingzoo.test import parallel_api_test, parallel_seed_test
 from sb3_contrib import MaskablePPO
 
 import epigym
-from epigym import EpistemicParallelEnv
+from epigym import EpigymError, EpistemicEnv, EpistemicParallelEnv
 from epigym.envs.aec import WAIT
-from epigym.envs.env import EpistemicEnv
-from epigym.errors import EpigymError
 from epigym.language import parse_mastar
 
 

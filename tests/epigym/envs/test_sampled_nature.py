@@ -14,9 +14,8 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epigym.envs.env import EpistemicEnv
+from epigym import EpigymError, EpistemicEnv, TaskError
 from epigym.envs.vector import EpistemicVectorEnv
-from epigym.errors import EpigymError, TaskError
 from epigym.reference import semantics as reference
 from epigym.task.formula import TRUE, and_, fluent, not_
 from epigym.task.task import Action, EState, Task
@@ -144,14 +143,11 @@ def rollout(env: EpistemicEnv, steps: int) -> list[Any]:
 TASK = sensing_task(random.Random(3))
 
 
-def test_the_environment_checker_is_silent() -> None:
+def test_episodes_are_reproducible() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(gymnasium.make("epi/ActiveMuddyChild-v0", certain=False, nature="sampled").unwrapped)
         check_env(gymnasium.make("epi/Problem-v0", path="coin_in_the_box/pl_3", nature="sampled").unwrapped)
-
-
-def test_equal_seeds_give_equal_episodes_and_copies_go_on_alike() -> None:
     first, second = sampled(TASK, 5), sampled(TASK, 5)
     assert data_equivalence(rollout(first, 3), rollout(second, 3), exact=True)
     twins = [pickle.loads(pickle.dumps(first)), copy.deepcopy(first)]

@@ -50,19 +50,13 @@ def test_padded_environments_are_stacked_in_all_modes() -> None:
         envs.close()
 
 
-def test_a_graph_that_does_not_fit_names_the_size() -> None:
+def test_what_cannot_be_padded_is_named() -> None:
     with pytest.raises(LimitError, match=r"max_nodes=5 is too small .* max_nodes=8 or more"):
         make(max_nodes=5).reset()
     with pytest.raises(LimitError, match=r"max_edges=3 is too small"):
         make(max_edges=3).reset()
-
-
-def test_only_graphs_are_padded() -> None:
     with pytest.raises(TypeError, match="needs an environment of epigym"):
         epigym.PaddedObservation(gymnasium.make("CartPole-v1"))
-
-
-def test_a_raw_environment_points_libraries_that_take_arrays_to_the_wrapper() -> None:
     env = gymnasium.make("epi/CoinInTheBox-v0", instance="pl_3")
     with pytest.raises(ShapeError, match=r"wrap the environment with epigym\.PaddedObservation"):
         _ = env.observation_space.shape

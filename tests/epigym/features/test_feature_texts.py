@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epigym import StateSpace, Task, load_problem
 from epigym.features.counts import RelationalFeatures
 from epigym.features.texts import find_mentioned, names, texts
 from epigym.features.types import FeatureTypes, join_texts, refer_to, short
-from epigym.problem import load_problem
-from epigym.space.space import StateSpace
-from epigym.task.task import Task
 from tests.helpers import strategies
 from tests.helpers.renaming import rename_task
 from tests.helpers.structures import walk_states

@@ -218,7 +218,7 @@ def test_what_larger_problems_are_made_of_is_known_from_smaller_ones(domain: str
         assert {text for colour, text in found.items() if colour not in known} == set()
 
 
-def test_domains_are_told_apart_by_their_predicates_and_actions() -> None:
+def test_schemas_of_domains() -> None:
     schemas = {name: FeatureTypes(domain_problem(name)).schema for name in domains.DOMAINS}
     assert not [
         (one, other)
@@ -226,9 +226,6 @@ def test_domains_are_told_apart_by_their_predicates_and_actions() -> None:
         for other, theirs in schemas.items()
         if one != other and own <= theirs
     ]
-
-
-def test_the_goal_is_no_part_of_the_schema() -> None:
     plain, nested = (parse_mastar(COIN.replace("goal B(b, tail);", text)) for text in ("goal open;", "goal tail;"))
     assert FeatureTypes(plain).schema == FeatureTypes(nested).schema == FeatureTypes(coin()).schema
     assert FeatureTypes(coin()).schema != FeatureTypes(delusion()).schema

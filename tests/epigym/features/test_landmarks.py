@@ -8,12 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from epigym import StateSpace, Task, load_problem
 from epigym.features.relaxation import Landmarks, Relaxation
 from epigym.language import parse_mastar
-from epigym.problem import load_problem
-from epigym.space.space import StateSpace
 from epigym.task.formula import Formula
-from epigym.task.task import Task
 from tests.helpers import strategies
 from tests.helpers.benchmark_files import load_published_task, table
 from tests.helpers.tasks import coin, counter, hopeless, trivial
@@ -61,7 +59,7 @@ def test_on_problems_of_the_domains(problem: str) -> None:
 def test_on_published_problems(row: dict[str, str]) -> None:
     task = load_published_task(row)
     if len(task.actions) > SMALL:
-        pytest.skip("too large for the twin")
+        pytest.skip("too large for the reference")
     assert_agreement(task)
 
 
@@ -74,14 +72,14 @@ def shown(task: Task) -> tuple[set[str], set[str], set[tuple[str, str]]]:
     return set(names), set(map(str, chosen(landmarks, landmarks.is_goal))), orders
 
 
-def test_a_chain_of_actions() -> None:
+def test_landmarks_by_hand() -> None:
     assert shown(counter()) == ({"p", "q", "r", "-p"}, {"r", "-p"}, {("p", "q"), ("q", "r")})
-
-
-def test_what_somebody_has_to_learn_first() -> None:
     told = {"B(b, tail)", "B(a, B(b, tail))"}
     orders = {("open", "B(a, tail)"), *(("B(a, tail)", goal) for goal in told)}
     assert shown(coin()) == ({"open", "B(a, tail)", *told}, told, orders)
+    assert shown(parse_mastar(EITHER)) == ({"r", "(p | q)"}, {"r"}, {("(p | q)", "r")})
+    assert shown(hopeless())[0] == {"B(b, tail)", "B(a, B(b, tail))"}
+    assert shown(trivial())[0] == {"-p"}
 
 
 EITHER = """
@@ -95,15 +93,3 @@ a observes one; a observes two; a observes last;
 initially C([a], -p), C([a], -q), C([a], -r), C([a], s), -p, -q, -r, s;
 goal r;
 """
-
-
-def test_of_alternatives_only_their_disjunction() -> None:
-    assert shown(parse_mastar(EITHER)) == ({"r", "(p | q)"}, {"r"}, {("(p | q)", "r")})
-
-
-def test_where_the_relaxation_is_blind_only_the_goal() -> None:
-    assert shown(hopeless())[0] == {"B(b, tail)", "B(a, B(b, tail))"}
-
-
-def test_a_goal_that_holds_is_a_landmark_too() -> None:
-    assert shown(trivial())[0] == {"-p"}

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epigym import StateSpace, load_problem
 from epigym.errors import ProblemWarning, TaskError
 from epigym.features.relaxation import Relaxation
-from epigym.problem import load_problem
 from epigym.reference import semantics as reference
-from epigym.space.space import StateSpace
 from epigym.task.formula import (
     FALSE,
     TRUE,
@@ -105,7 +104,7 @@ def test_on_problems_of_the_domains(problem: str) -> None:
 def test_on_published_problems(row: dict[str, str]) -> None:
     task = load_published_task(row)
     if len(task.actions) > SMALL:
-        pytest.skip("too large for the twin")
+        pytest.skip("too large for the reference")
     assert_agreement(task, 1, 0)
 
 
@@ -116,7 +115,7 @@ def test_on_epddl_problems(case: Case) -> None:
         warnings.simplefilter("ignore", ProblemWarning)
         task = case.ground().task
     if len(task.actions) > SMALL or len(task.initial.valuations) > SMALL:
-        pytest.skip("too large for the twin")
+        pytest.skip("too large for the reference")
     assert_agreement(task, 2, 0)
 
 

@@ -1,15 +1,11 @@
-"""The relaxation against values worked out by hand, and against the classical heuristic."""
+"""The relaxation against values worked out by hand."""
 
-import random
 from math import inf
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from epigym.features.relaxation import Relaxation
 from epigym.language import parse_mastar
-from epigym.reference import semantics as reference
 from epigym.space.space import StateSpace
 from epigym.task.formula import (
     TRUE,
@@ -22,12 +18,10 @@ from epigym.task.formula import (
     everybody,
     fluent,
     implies,
-    literal,
     not_,
     or_,
 )
 from epigym.task.task import Action, Effect, EState, Event, Task
-from tests.helpers import strategies
 from tests.helpers.tasks import COIN, coin, counter, hopeless, trivial
 
 P, Q, R = map(fluent, "pqr")
@@ -87,7 +81,7 @@ ONLY_P = model("p", "0", "0")
 UNSURE = model("p,-", "01,01", "01,01")
 
 
-def test_an_ontic_chain() -> None:
+def test_sensing_and_announcements() -> None:
     # r needs third (1), which needs q: second (1), which needs p: first (1); -p holds.
     assert plan_of(counter()) == (3, 3, {"first"}, {"p", "q", "r"})
     # Then p holds: two steps to r, and undo for -p, which can be done at once.
@@ -96,14 +90,8 @@ def test_an_ontic_chain() -> None:
     assert after.h_add[0] == 3
     assert after.preferred.tolist() == [1, 3]
     assert plan_of(trivial()) == (0, 0, set(), set())
-
-
-def test_sensing_and_a_public_announcement() -> None:
     # lift: open (1). look, which needs open: B_a tail (2). shout, which needs tail and B_a tail: both goals (3 each).
     assert plan_of(coin()) == (6, 3, {"lift"}, {"open", "B(a, tail)", "B(b, tail)", "B(a, B(b, tail))"})
-
-
-def test_nobody_can_say_what_is_false() -> None:
     assert plan_of(hopeless()) == (inf, inf, set(), set())
 
 
@@ -128,7 +116,7 @@ def test_what_the_coin_teaches(goal: str, cost: float) -> None:
     assert h_add_of(parse_mastar(f"{third} goal {goal};")) == cost
 
 
-def test_of_a_disjunction_the_cheapest_part_and_the_first_of_several() -> None:
+def test_alternatives_and_conjunctions() -> None:
     actions = (make("p"), make("q"), make("r", P))
     assert plan_of(task(NOTHING, or_(R, Q), *actions))[:3] == (1, 1, {"make_q"})
     assert plan_of(task(NOTHING, or_(Q, P), *actions))[:3] == (1, 1, {"make_q"})
@@ -138,9 +126,6 @@ def test_of_a_disjunction_the_cheapest_part_and_the_first_of_several() -> None:
     # Of two actions that add a fact at the same cost the first.
     again = action("again", Event("e", effects=(Effect("p", True),)), full="0")
     assert plan_of(task(NOTHING, P, make("q"), again, make("p")))[2] == {"again"}
-
-
-def test_a_fact_counts_once_in_a_conjunction_but_in_every_different_subgoal() -> None:
     thrice = action("thrice", Event("e", P, (Effect("r", True, P),)), if_=P, full="0")
     assert h_add(NOTHING, R, make("p"), thrice) == 2
     # E is B_a p and B_b p, 1 each.
@@ -149,9 +134,6 @@ def test_a_fact_counts_once_in_a_conjunction_but_in_every_different_subgoal() ->
     assert h_add(NOTHING, both, make("p")) == 3  # two subgoals: B_a p and B_b p, and B_a p
     assert h_add(NOTHING, or_(Q, both), make("p")) == 2
     assert h_add(NOTHING, believes("a", everybody(AGENTS, P)), make("p")) == 2  # B_a B_a p and B_a B_b p
-
-
-def test_the_order_of_alternatives_tells_subgoals_apart() -> None:
     assert plan_of(task(NOTHING, and_(or_(P, Q), or_(Q, P)), make("p"), make("q")))[:3] == (2, 2, {"make_p", "make_q"})
 
 
@@ -221,64 +203,3 @@ def test_several_designated_events() -> None:
         yes, no = Event("yes", P, (Effect("r", True, Q),)), Event("no", not_(P), (Effect("r", True, condition),))
         toss = action("toss", yes, no, designated=(0, 1), full="0,1")
         assert h_add(either, R, toss, *map(make, helpers)) == cost
-
-
-LITERALS = [literal(name, value) for name in strategies.FLUENTS for value in (False, True)]
-
-
-@st.composite
-def classical_actions(draw: st.DrawFn, name: str) -> Action:
-    """Preconditions and conditions are sets of literals; no fluent is both added and deleted."""
-    some = st.sets(st.sampled_from(strategies.FLUENTS), max_size=2).map(sorted)
-
-    def literals() -> list[Formula]:
-        return [literal(fluent_name, draw(st.booleans())) for fluent_name in draw(some)]
-
-    values = {fluent_name: draw(st.booleans()) for fluent_name in strategies.FLUENTS}
-    effects = [Effect(changed, values[changed], and_(*literals())) for changed in draw(some) + draw(some)]
-    return action(name, Event("e", and_(*literals()), tuple(effects)), if_=and_(*literals()), full="0")
-
-
-@st.composite
-def classical_tasks(draw: st.DrawFn) -> Task:
-    actions = [draw(classical_actions(f"act{k}")) for k in range(draw(st.integers(1, 5)))]
-    start = EState((draw(st.frozensets(st.sampled_from(strategies.FLUENTS))),), (rows("0"),) * 2, (0,))
-    goal = and_(*draw(st.lists(st.sampled_from(LITERALS), min_size=1)))
-    return Task("classical", strategies.FLUENTS, AGENTS, tuple(actions), start, conjuncts(goal))
-
-
-def textbook_h_add(problem: Task) -> float:
-    """h_add of Bonet and Geffner: every conditional effect is an operator, every literal a fact."""
-    cost = {fact: 0 if reference.holds(problem.initial, AGENTS, fact) else inf for fact in LITERALS}
-    operators = [
-        (
-            {*conjuncts(act.applicability), *conjuncts(act.events[0].precondition), *conjuncts(effect.condition)},
-            literal(effect.fluent, effect.value),
-        )
-        for act in problem.actions
-        for effect in act.events[0].effects
-    ]
-
-    def total(facts: set[Formula]) -> float:
-        return sum(cost.get(fact, inf) for fact in facts)
-
-    for _ in range(len(cost) * len(cost)):
-        for needed, added in operators:
-            cost[added] = min(cost[added], 1 + total(needed))
-    return total(set(problem.goal))
-
-
-@given(classical_tasks())
-def test_on_one_world_it_is_the_classical_heuristic(problem: Task) -> None:
-    assert h_add_of(problem) == textbook_h_add(problem)
-
-
-@settings(max_examples=40)
-@given(st.integers(0, 1 << 32))
-def test_a_relaxed_plan_starts_with_what_can_be_done(seed: int) -> None:
-    problem = strategies.telling_task(random.Random(seed))
-    cost, length, preferred, added = plan_of(problem)
-    assert length == cost == inf or len(preferred) <= length <= cost
-    assert bool(preferred) == bool(added) == (0 < cost < inf)
-    believes_all = any(not row for successors in problem.initial.successors for row in successors)
-    assert all(reference.subgoals(problem, problem.initial)) == (cost == 0) or believes_all

@@ -66,10 +66,13 @@ def test_what_cannot_be_written_is_named_by_the_name_that_was_asked_for(tmp_path
     assert other.value.filename == str(tmp_path / "original")
 
 
-def test_json_comes_back_as_it_was_written(tmp_path: Path) -> None:
+def test_json_and_names(tmp_path: Path) -> None:
     write_json(tmp_path / "π.json", {"π": [1, None, 0.5]})
     assert read_json(tmp_path / "π.json") == {"π": [1, None, 0.5]}
     assert read(tmp_path / "π.json") == '{\n  "π": [\n    1,\n    null,\n    0.5\n  ]\n}\n'
+    assert slug("hfs/goal_count") == "hfs+goal_count"
+    assert slug("../a|<b c>\n\\ü") == "..+a__b_c____"
+    assert len(slug("x" * 300)) == 200
 
 
 @pytest.mark.parametrize(
@@ -118,9 +121,3 @@ def test_names_that_no_file_can_have(tmp_path: Path, name: str) -> None:
     for write in (check_writable, lambda path: write_text(path, "")):
         with pytest.raises(OSError, match=said):
             write(path)
-
-
-def test_a_slug_is_one_part_of_a_name() -> None:
-    assert slug("hfs/goal_count") == "hfs+goal_count"
-    assert slug("../a|<b c>\n\\ü") == "..+a__b_c____"
-    assert len(slug("x" * 300)) == 200

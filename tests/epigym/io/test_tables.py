@@ -36,14 +36,11 @@ def test_a_table_that_is_too_wide_is_a_block_for_each_row(width: int) -> None:
         assert f"  {title:<8}  {cell}" in printed
 
 
-def test_a_table_that_fits_has_a_line_for_each_row() -> None:
+def test_lines_and_groups() -> None:
     printed = lines(TABLE, 130)
     cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in printed if line.startswith("│")]
     assert cells == SHOWN
     assert "│ bitmask  │  100001 │ -0.123 │" in "".join(printed)
-
-
-def test_groups_are_in_front_of_titles() -> None:
     assert GROUPED.headings == ["", "p% a", "p% b", "q c"]
     assert GROUPED.csv().splitlines()[0] == ",p% a,p% b,q c"
     assert GROUPED.markdown().splitlines()[2:4] == ["|  | p% a | p% b | q c |", "| --- | ---: | ---: | ---: |"]

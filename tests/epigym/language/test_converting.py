@@ -1,22 +1,33 @@
-"""Writing a task as ground JSON and reading it back loses only names of events and the structure."""
+"""Tasks written as ground JSON or mA* and read back are equal; what mA* cannot express is refused with a reason."""
 
+import dataclasses
 import json
+import random
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from domains.registry import DOMAINS
 from epigym.__main__ import main
-from epigym.errors import EpigymError, TaskError
-from epigym.language import Format, ground_json, load, parse_mastar, save
+from epigym.errors import EpigymError, LimitError, ProblemWarning, TaskError
+from epigym.language import SEMANTICS, Format, Semantics, ground_json, load, parse_mastar, save
 from epigym.language.ground_json import move_to_preconditions
+from epigym.language.mastar import theory
+from epigym.language.mastar.event_models import Description
+from epigym.language.mastar.recogniser import Recogniser
+from epigym.language.mastar.writing import write_mastar
 from epigym.problem import domain_problem, load_problem
-from epigym.task.formula import TRUE, Op, and_, fluent
-from epigym.task.task import Action, EState, Event, Task
+from epigym.task.formula import TRUE, Formula, Op, actually, and_, believes, fluent, not_, or_
+from epigym.task.task import Action, Effect, EState, Event, Task
+from tests.helpers import strategies
+from tests.helpers.benchmark_files import BENCHMARKS
 from tests.helpers.equivalence import assert_read_back
-from tests.helpers.strategies import tasks
+from tests.helpers.strategies import AGENTS, FLUENTS, partition, tasks
 from tests.helpers.tasks import COIN, coin
 
 PROBLEMS = [
@@ -78,26 +89,26 @@ def test_problems_of_domains_come_back_with_their_names(form: Format, tmp_path: 
     assert_read_back(parse_mastar(ODD), load(tmp_path / "odd.json"))
 
 
-def test_a_name_that_means_a_constant_is_refused() -> None:
+def test_names_are_distinct() -> None:
     task = parse_mastar(COIN.replace("tail", "true"))
     with pytest.raises(TaskError, match="the atom 'true' would be read as the constant: rename it"):
         ground_json.to_json(ground_json.make_specification(task))
+    sees = {"x": (frozenset([2]),) * 3}
+    action = Action("act", TRUE, (Event("e"), Event("e'"), Event("e")), (2,), sees, (((TRUE, "x"),),))
+    task = Task("t", (), ("a",), (action,), EState((frozenset(),), ((frozenset([0]),),), (0,)), ())
+    [found] = write_and_read(task, compact=True).actions
+    assert [event.name for event in found.events] == ["e", "e'", "e''"]
+    assert (found.designated, found.relations) == ((2,), sees)
 
 
-def test_rows_by_hand() -> None:
+def test_rows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     task = coin()
     rows = ground_json.to_json(ground_json.make_specification(task), compact=True)["initial-state"]["rows"]
     assert rows == {agent: {"successors": [[0, 1]], "row": [0, 0]} for agent in "ab"}
-
-
-def test_rows_are_written_where_pairs_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ground_json, "MAX_PAIRS", 7)
     with pytest.raises(EpigymError, match="all 8 pairs of the relations, more than 7: format=compact lists rows"):
         write_and_read(coin(), compact=False)
     assert write_and_read(coin(), compact=True).initial == coin().initial
-
-
-def test_worlds_that_share_a_row_share_it_when_read(tmp_path: Path) -> None:
     save(coin(), tmp_path / "coin.json", "compact")
     first, second = load(tmp_path / "coin.json").initial.successors[0]
     assert first is second
@@ -135,19 +146,8 @@ def test_copies_of_events_require_the_applicability_formula() -> None:
     assert move_to_preconditions(asked).events == asked.events
 
 
-def test_events_of_one_name_get_different_names() -> None:
-    sees = {"x": (frozenset([2]),) * 3}
-    action = Action("act", TRUE, (Event("e"), Event("e'"), Event("e")), (2,), sees, (((TRUE, "x"),),))
-    task = Task("t", (), ("a",), (action,), EState((frozenset(),), ((frozenset([0]),),), (0,)), ())
-    [found] = write_and_read(task, compact=True).actions
-    assert [event.name for event in found.events] == ["e", "e'", "e''"]
-    assert (found.designated, found.relations) == ((2,), sees)
-
-
 @pytest.mark.parametrize("words", [[], ["format=json"], ["format=compact"]])
-def test_the_command_writes_files_that_all_commands_read(
-    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_files(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "task.json"
     assert main(["convert", "grapevine", "agents=4", f"out={out}", *words]) == 0
     assert capsys.readouterr().out == f"written to {out}\n"
@@ -160,3 +160,214 @@ def test_the_reading_of_the_text_is_written(tmp_path: Path) -> None:
     for semantics in ("default", "update_model"):
         assert main(["convert", f"{tmp_path}/coin.txt", f"semantics={semantics}", f"out={tmp_path}/coin.json"]) == 0
         assert_read_back(parse_mastar(COIN, semantics=semantics), load(tmp_path / "coin.json"))
+
+
+P, Q = fluent("p"), fluent("q")
+UPDATE_MODEL = {
+    *("blocks_world", "cloud_scheduling", "consecutive_numbers", "gossip", "room_messages", "search_and_rescue")
+}
+FILES = sorted(min(folder.glob("*.txt")) for folder in (BENCHMARKS / "mastar").glob("*/Test"))
+
+
+def again(task: Task) -> Task:
+    """Write a task in mA* and read it back."""
+    text, semantics = write_mastar(task)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ProblemWarning)
+        return parse_mastar(text, semantics=semantics)
+
+
+@st.composite
+def descriptions(draw: st.DrawFn, name: str) -> Description:
+    """Random descriptions of actions in mA*."""
+    condition = st.just(TRUE) | strategies.formulas(1, with_actually=False).filter(lambda found: found.op > Op.FALSE)
+    effect = st.builds(Effect, st.sampled_from(FLUENTS), st.booleans(), condition)
+    whom = st.dictionaries(st.sampled_from(AGENTS), condition)
+    verb = draw(st.sampled_from(["causes", "determines", "announces"]))
+    return Description(
+        name=name,
+        verb=verb,
+        executable=draw(condition),
+        effects=tuple(draw(st.lists(effect, min_size=verb != "causes", max_size=2))),
+        observers=draw(whom),
+        aware={} if verb == "causes" else draw(whom),
+    )
+
+
+@st.composite
+def knowing(draw: st.DrawFn) -> EState:
+    """Random e-states with different valuations of worlds and equivalence relations."""
+    truth = sorted(draw(st.sets(st.integers(0, 7), min_size=1)))
+    rng = random.Random(draw(st.integers(0, 10**6)))
+    return EState(
+        valuations=tuple(frozenset(name for k, name in enumerate(FLUENTS) if world >> k & 1) for world in truth),
+        successors=tuple(partition(rng, len(truth)) for _ in AGENTS),
+        designated=(draw(st.integers(0, len(truth) - 1)),),
+    )
+
+
+def with_actions(*actions: Action, **changes: Any) -> Task:
+    """A task with given actions and two agents that know p, q and r."""
+    initial = EState((frozenset(FLUENTS),), ((frozenset([0]),),) * 2, (0,))
+    return dataclasses.replace(Task("t", FLUENTS, AGENTS, actions, initial, (P,)), **changes)
+
+
+@settings(max_examples=40)
+@given(st.data(), st.sampled_from(SEMANTICS))
+def test_actions_in_words_of_ma_star_are_recognised(data: st.DataObject, semantics: Semantics) -> None:
+    action = data.draw(descriptions("act")).build_action(AGENTS, semantics)
+    reading = "update_model" if semantics == "update_model" else "default"
+    recogniser = Recogniser(AGENTS, "p")
+    found = recogniser.describe(action, reading)
+    assert recogniser.matches(found.build_action(AGENTS, reading), action)
+    assert_read_back(with_actions(action), again(with_actions(action)), most=4)
+
+
+@settings(max_examples=40)
+@given(knowing(), strategies.formulas(2, with_actually=False))
+def test_initial_estates_of_agents_who_know_what_they_believe_come_back(initial: EState, goal: Formula) -> None:
+    assert_read_back(*(task := with_actions(initial=initial, goal=(goal,)), again(task)))
+
+
+@settings(max_examples=40)
+@given(
+    strategies.tasks(max_worlds=2, max_designated=1) | st.randoms(use_true_random=False).map(strategies.telling_task)
+)
+def test_any_task_is_read_back_or_refused_with_a_reason(task: Task) -> None:
+    try:
+        other = again(task)
+    except TaskError as error:
+        refusal = str(error)
+        assert re.fullmatch(r"mA\* can(not)? express .*: format=compact writes it as JSON", refusal)
+    else:
+        assert_read_back(task, other, most=8)
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_problems_of_domains_come_back(name: str) -> None:
+    task = load_problem(name)
+    if name == "active_muddy_child":  # children say whether they know
+        with pytest.raises(TaskError, match=r"mA\* cannot express action 'ask_c1': .* by literals"):
+            write_mastar(task)
+    else:
+        assert write_mastar(task)[1] == ("update_model" if name in UPDATE_MODEL else "default")
+        assert_read_back(task, again(task))
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("semantics", SEMANTICS)
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_published_problems_come_back(file: Path, semantics: Semantics) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ProblemWarning)
+        task = load(file, semantics)
+    assert_read_back(task, again(task))
+
+
+def test_a_text_by_hand() -> None:
+    text = """\
+fluent p, q, r;
+action do;
+agent a, b;
+
+executable do if (q, -p);
+do causes p if B(a, q);
+do causes -r;
+a observes do;
+b observes do if -q;
+
+initially (-p, q, -r);
+initially C([a,b], (-p | -q));
+initially C([a,b], -r);
+initially C([a,b], (B(a, p) | B(a, -p)));
+
+goal B(b, p);
+"""
+    written, semantics = write_mastar(parse_mastar(text))
+    assert semantics == "default"
+    assert sorted(written.splitlines()) == sorted(text.splitlines())
+
+
+def test_constants_are_expressed_by_a_fluent() -> None:
+    never = believes("a", and_(P, not_(P)))
+    actions = (Action("act", not_(TRUE), (Event("e"),), (0,), {"x": (frozenset([0]),)}, (((TRUE, "x"),),) * 2),)
+    task = again(with_actions(*actions, goal=(believes("a", not_(TRUE)),)))
+    assert task.goal == (never,)
+    assert task.actions[0].applicability is and_(P, not_(P))
+    assert again(with_actions(goal=())).goal == (or_(P, not_(P)),)
+
+
+EVERYBODY = (((TRUE, "x"),),) * 2
+SEES = {"x": tuple(frozenset([event]) for event in range(5))}
+FIVE = Action("five", TRUE, tuple(Event(f"e{k}", P if k else Q) for k in range(5)), (0, 1, 2, 3, 4), SEES, EVERYBODY)
+BOTH = {"x": (frozenset([0, 1]),) * 2}
+EITHER = Action("either", TRUE, (Event("e", or_(P, Q)), Event("f", not_(or_(P, Q)))), (0,), BOTH, EVERYBODY)
+SUSPECT = {"x": (frozenset([0, 1]), frozenset([1]))}
+TWICE = Action("twice", P, (Event("e", P, (Effect("q", True),)),), (0,), {"x": (frozenset([0]),)}, EVERYBODY)
+ONCE = Action("once", P, (Event("e", TRUE, (Effect("q", True),)),), (0,), {"x": (frozenset([0]),)}, EVERYBODY)
+BLIND = EState((frozenset(["p"]),), ((frozenset[int](),), (frozenset([0]),)), (0,))
+WRONG = EState((frozenset(["p"]), frozenset()), ((frozenset([0, 1]), frozenset([1])), (frozenset([0, 1]),) * 2), (0,))
+TWO = EState((frozenset(["p"]), frozenset()), ((frozenset([0, 1]),) * 2,) * 2, (0, 1))
+KNOWN = EState(  # a wonders whether b knows that p
+    (frozenset(["p"]), frozenset(["p"]), frozenset()),
+    ((frozenset([0, 1, 2]),) * 3, (frozenset([0]), frozenset([1, 2]), frozenset([1, 2]))),
+    (0,),
+)
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        (with_actions(FIVE), "action 'five': it has 5 events, actions of mA* have at most 3"),
+        (with_actions(EITHER), "action 'either': mA* cannot express its effects, or the formula"),
+        (
+            with_actions(dataclasses.replace(FIVE, events=FIVE.events[:2], designated=(0,), relations=SUSPECT)),
+            "action 'five': its relations are not those of an",
+        ),
+        (
+            with_actions(dataclasses.replace(ONCE, applicability=actually(P))),
+            "action 'once': it has no counterpart of act",
+        ),
+        (
+            with_actions(ONCE, TWICE),
+            "can express action 'twice' with semantics=update_model only, and action 'once' only",
+        ),
+        (with_actions(goal=(actually(P),)), "the goal: it has no counterpart of actually(p)"),
+        (with_actions(initial=BLIND), "the initial e-state: agent 'a' has a false belief in some world"),
+        (with_actions(initial=WRONG), "the initial e-state: agent 'a' does not know its own beliefs"),
+        (with_actions(initial=TWO), "the initial e-state: it has 2 designated worlds, mA* allows one"),
+        (with_actions(initial=KNOWN), "the initial e-state: some of its worlds differ only in beliefs"),
+        (
+            with_actions(dataclasses.replace(ONCE, name="turn-on")),
+            "mA* cannot express the action name 'turn-on': rename it",
+        ),
+        (with_actions(dataclasses.replace(ONCE, name="goal")), "the task: in 'action goal;' unexpected 'goal'"),
+        (Task("t", (), AGENTS, (), EState((frozenset(),), BLIND.successors, (0,)), ()), "a task without fluents"),
+    ],
+)
+def test_tasks_that_ma_star_cannot_express_are_refused(task: Task, message: str, tmp_path: Path) -> None:
+    with pytest.raises(TaskError, match=re.escape(message)) as refused:
+        save(task, tmp_path / "task.txt")
+    assert str(refused.value).endswith("format=compact writes it as JSON")
+    assert "\n" not in str(refused.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_theory_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(theory, "MAX_LITERALS", 5)
+    either = EState((frozenset(["p"]), frozenset(["q", "r"])), ((frozenset([0, 1]),) * 2,) * 2, (0,))
+    with pytest.raises(
+        LimitError, match="the initial e-state: its 2 worlds would take more than 5 literals: format=com"
+    ):
+        write_mastar(with_actions(initial=either))
+
+
+def test_the_command_prints_how_to_read_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "gossip.txt"
+    assert main(["convert", "gossip", f"out={out}"]) == 0
+    assert capsys.readouterr().out == f"written to {out}, to be read with semantics=update_model\n"
+    assert out.read_text().startswith("% To be read with semantics=update_model.\n")
+    assert_read_back(load_problem("gossip"), load(out, "update_model"))
+    assert main(["convert", "grapevine", "format=mastar", f"out={out}"]) == 0
+    assert capsys.readouterr().out == f"written to {out}\n"
+    assert_read_back(load_problem("grapevine"), load(out), most=10)

@@ -1,7 +1,14 @@
-"""Declarations, facts and formulas of EPDDL, compared with grounding by hand."""
+"""Declarations, facts, formulas, initial e-states and files of EPDDL, compared with grounding by hand."""
+
+import json
+import re
+from pathlib import Path
 
 import pytest
 
+from epigym.errors import MissingError, ParseError, UsageError
+from epigym.language import load
+from epigym.language.epddl import load_epddl, load_spec, parse_epddl
 from epigym.language.epddl.parser import parse
 from epigym.language.epddl.syntax import Domain
 from epigym.language.source import Source
@@ -20,7 +27,7 @@ from epigym.task.formula import (
     or_,
 )
 from epigym.task.task import Action, Effect, EState, Event, Task
-from tests.helpers.epddl_texts import specification, task
+from tests.helpers.epddl_texts import LIBRARY, PUBLIC, domain_text, problem_text, specification, task
 
 pytestmark = pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")
 
@@ -83,7 +90,7 @@ def test_a_whole_task_by_hand() -> None:
 # Lexical rules
 
 
-def test_words_are_case_sensitive_and_comments_may_hold_anything() -> None:
+def test_words() -> None:
     text = "(define (domain d) ; é ( :wrong\r\n(:predicates (p) (P) (left-room) (a_b-1)) )"
 
     assert [predicate.name for predicate in parse(Source("", text), Domain).predicates] == [
@@ -92,9 +99,6 @@ def test_words_are_case_sensitive_and_comments_may_hold_anything() -> None:
         "left-room",
         "a_b-1",
     ]
-
-
-def test_a_dash_that_starts_a_word_is_the_type_dash() -> None:
     assert task(predicates="(:predicates (p) (s ?x-y -agent))").fluents == ("p", "s_A", "s_B")
 
 
@@ -126,45 +130,34 @@ def test_fluents_follow_declarations_and_entity_order() -> None:
     )
 
 
-def test_a_type_without_members_makes_no_atoms_and_no_actions() -> None:
+def test_types() -> None:
     found = specification(
         "(:event e :effects (p)) (:action a :parameters (?x - ghost) :action-type (public (e))"
         " :observability-conditions (default Full))",
         predicates="(:types ghost) (:predicates (p) (seen ?x - ghost))",
     )
     assert (found.task.actions, found.atoms) == ((), ("p",))
-
-
-def test_subtypes_may_stand_where_their_supertypes_are_expected() -> None:
     predicates = "(:types bot - agent) (:predicates (p) (r ?i - agent) (s ?b - bot))"
     assert goal("(forall (?b - bot) (and (r ?b) (s ?b)))", predicates=predicates, agents="A - bot B - bot C") == and_(
         RA, fluent("s_A"), RB, fluent("s_B")
     )
+    assert goal("(forall (?x) (s ?x))", predicates="(:predicates (p) (s ?x))", declared="(:objects o)") is fluent("s_o")
 
 
 # Facts
 
 
-def test_facts_are_constants_by_closed_world() -> None:
+def test_facts() -> None:
     found = specification(facts="(ok A)", goal="(and (imply (ok A) (p)) (or (ok B) (q)))")
     assert found.task.fluents == ("p", "q", "r_A", "r_B")
     assert found.task.goal == (P, Q)
     assert (found.facts, found.atoms) == (("ok_A",), ("p", "q", "r_A", "r_B", "ok_A", "ok_B"))
-
-
-def test_facts_that_an_effect_touches_stay_fluents() -> None:
     found = task("(:event e :effects (ok B))", facts="(ok A)", goal="(ok A)")
     assert found.fluents == ("p", "q", "r_A", "r_B", "ok_A", "ok_B")
     assert found.initial == world("ok_A")
     assert found.goal == (fluent("ok_A"),)
-
-
-def test_facts_in_a_label_hold_in_that_world_only() -> None:
     init = ":worlds (w v) :relations () :labels (v (ok B)) :designated (w)"
     assert task(facts="(ok A)", init=init).initial.valuations == (frozenset({"ok_A"}), frozenset({"ok_A", "ok_B"}))
-
-
-def test_conditions_use_the_initial_facts() -> None:
     found = task("(:event e :effects (not (ok A)))", facts="(ok A)", goal="(forall (?i - agent | (ok ?i)) (r ?i))")
     assert found.goal == (RA,)
 
@@ -221,14 +214,123 @@ def test_formulas(text: str, expected: Formula) -> None:
     assert goal(text, agents="A B C", facts="(ok A) (ok C)", declared=groups) is expected
 
 
-def test_goals_are_flattened_and_joined() -> None:
+def test_goals() -> None:
     found = task(goal="(and (p) (and (q) (forall (?i - agent) (r ?i))))) (:goal (not (q))")
     assert found.goal == (P, Q, RA, RB, not_(Q))
-
-
-def test_a_goal_that_always_holds_has_no_subgoals() -> None:
     assert task(goal="(true)").goal == ()
 
 
-def test_untyped_quantified_variables_range_over_objects() -> None:
-    assert goal("(forall (?x) (s ?x))", predicates="(:predicates (p) (s ?x))", declared="(:objects o)") is fluent("s_o")
+def test_explicit_models() -> None:
+    init = """:worlds (w v u)
+        :relations (B (:forall (?x ?y - world | (or (= ?x ?y) (and (/= ?x u) (/= ?y u)))) (?x ?y))
+                    A (:and (w v) (:forall (?x - world | (/= ?x w)) (?x w))))
+        :labels (v (:and (p) (:forall (?i - agent) (r ?i))) u (q) w ())
+        :designated (u w)"""
+    assert task(init=init).initial == EState(
+        valuations=(frozenset(), frozenset({"p", "r_A", "r_B"}), frozenset({"q"})),
+        successors=(
+            (frozenset([1]), frozenset([0]), frozenset([0])),
+            (frozenset([0, 1]), frozenset([0, 1]), frozenset([2])),
+        ),
+        designated=(0, 2),
+    )
+    init = ":worlds (w v) :relations (A (:forall (?x ?y - world) (?x ?y)) B ()) :labels () :designated (w)"
+    first, second = task(init=init).initial.successors[0]
+    assert first is second
+
+
+def theory(*formulas: str, agents: str = "A B", predicates: str = "(:predicates (p) (q))", facts: str = "") -> EState:
+    text = " ".join(formulas)
+    return task(init=f"(:and {text})", agents=agents, predicates=predicates, goal="(true)", facts=facts).initial
+
+
+def test_theories() -> None:
+    everything = frozenset(range(4))
+    assert theory("(p)") == EState(
+        (frozenset(), frozenset({"q"}), frozenset({"p"}), frozenset({"p", "q"})),
+        ((everything,) * 4, (everything,) * 4),
+        (2, 3),
+    )
+    found = task(init="()", predicates="(:predicates (p))").initial
+    assert (found.valuations, found.designated) == ((frozenset(), frozenset({"p"})), (0, 1))
+    found = theory("([C. All] ([Kw. A] (and (p) (q))))", "([C. All] ([Kw. A] (or (p) (q))))")
+    assert found.successors[0] == (frozenset([0]), frozenset([1, 2]), frozenset([1, 2]), frozenset([3]))
+    assert found.successors[0][1] is found.successors[0][2]
+    predicates = "(:predicates (p) (:fact ok ?i - agent)) (:event e :effects (not (ok A)))"
+    found = theory("([C. All] (imply (ok A) (p)))", predicates=predicates, facts="(ok A)")
+    assert found.valuations == (frozenset({"p", "ok_A"}),)
+    found = task(init="()", predicates="(:predicates (:fact ok ?i - agent))", goal="(true)").initial
+    assert found == EState((frozenset(),), ((frozenset([0]),),) * 2, (0,))
+
+
+def test_common_knowledge_restricts_worlds_and_knowing_whether_cuts_relations() -> None:
+    found = theory(
+        "([C. All] (or (p) (q)))", "(p)", "(q)", "([C. All] ([Kw. A] (p)))", "([C. All] ([B] (imply (q) (p))))",
+        "([C. All] (<Kw. B> (q)))",
+    )  # fmt: skip
+    assert found == EState((frozenset({"p"}), frozenset({"p", "q"})), ((frozenset([0, 1]),) * 2,) * 2, (1,))
+    found = theory("([C. All] (or (p) (q)))", "(p)", "(q)", "(:forall (?i - agent) ([C. All] ([Kw. ?i] (p))))")
+    assert found.successors == (((frozenset([0]), frozenset([1, 2]), frozenset([1, 2]))),) * 2
+    assert found.designated == (2,)
+
+
+def write(folder: Path) -> tuple[Path, Path, Path]:
+    items = f"(:event e :effects (p)) (:action a :parameters () :action-type (public (e)) {PUBLIC})"
+    texts = {"p.epddl": problem_text(), "d.epddl": domain_text(items), "l.epddl": LIBRARY}
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder / "p.epddl", folder / "d.epddl", folder / "l.epddl"
+
+
+def test_a_single_library_need_not_be_in_a_list(tmp_path: Path) -> None:
+    problem, domain, library = write(tmp_path)
+    expected = load_epddl(problem, domain, [library])
+    assert load(problem, domain_file=domain, libraries=str(library)) == expected
+    assert load(problem, domain_file=domain, libraries=library) == expected
+
+
+def test_one_file_may_hold_everything(tmp_path: Path) -> None:
+    problem, domain, library = write(tmp_path)
+    expected = load_epddl(problem, domain, [library])
+    texts = [path.read_text(encoding="utf-8") for path in (library, problem, domain)]
+    (tmp_path / "whole.epddl").write_text("\n".join(texts), encoding="utf-8")
+    assert load(tmp_path / "whole.epddl") == expected
+    (tmp_path / "most.epddl").write_text("\n".join(texts[1:]), encoding="utf-8")
+    assert load(tmp_path / "most.epddl", libraries=library) == expected
+    (tmp_path / "twice.epddl").write_text("\n".join([*texts, texts[2]]), encoding="utf-8")
+    with pytest.raises(
+        UsageError, match=r"twice.epddl: expected one domain and one problem, found 2 domains and 1 prob"
+    ):
+        load(tmp_path / "twice.epddl")
+
+
+def test_errors_in_one_file_name_its_lines() -> None:
+    text = f"{LIBRARY}\n{domain_text('')}\n{problem_text(goal='(zz)')}"
+    line = next(number for number, one in enumerate(text.splitlines(), start=1) if "(zz)" in one)
+    with pytest.raises(ParseError) as caught:
+        parse_epddl(text, file="whole.epddl")
+    assert (caught.value.file, caught.value.line) == ("whole.epddl", line)
+
+
+@pytest.mark.parametrize(("folder", "beside"), [("here", True), ("cwd/here", False)])
+def test_paths_in_specification_files(
+    folder: str, beside: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, domain, library = write(tmp_path / folder)
+    write(tmp_path / "cwd")[0].write_text("not EPDDL")
+    place = "" if beside else "here/"
+    content = {"domain": f"{place}d.epddl", "problem": f"{place}p.epddl", "action-type-libraries": [str(library)]}
+    spec = tmp_path / (folder if beside else "") / "spec.json"
+    spec.write_text(json.dumps(content), encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "cwd")
+    assert load_spec(spec) == load_epddl(problem, domain, [library])
+
+
+@pytest.mark.parametrize("name", ["none.epddl", "/dev/null", "."])
+def test_specifications_name_files(name: str, tmp_path: Path) -> None:
+    """Paths of devices, some of which never end, are refused."""
+    spec = tmp_path / "spec.json"
+    spec.write_text(json.dumps({"domain": name, "problem": name, "action-type-libraries": []}), encoding="utf-8")
+    with pytest.raises(MissingError, match=rf"^{re.escape(str(spec))}: there is no such file as '{re.escape(name)}'$"):
+        load_spec(spec)

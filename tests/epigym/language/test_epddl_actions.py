@@ -68,23 +68,17 @@ def test_event_arguments_replace_the_formal_parameters() -> None:
     assert found["b_A"].events[0] is found["a_A_B"].events[0]
 
 
-def test_an_event_may_bind_variables_called_like_the_actions() -> None:
+def test_names_of_variables_and_events() -> None:
     items = """
         (:event e :parameters (?x - agent) :precondition (forall (?i - agent) ([?i] (r ?x))))
         (:action a :parameters (?i - agent | (= ?i A)) :action-type (public (e ?i))
             :observability-conditions (default Full))
     """
     assert actions(items)["a_A"].events[0].precondition is and_(believes("A", RA), believes("B", RA))
-
-
-def test_variables_may_be_called_like_those_of_the_library() -> None:
     items = """(:event e :parameters (?e - agent) :effects (r ?e))
         (:action a :parameters (?e ?nil - agent) :action-type (private (e ?nil) (nil))
             :observability-conditions (default Blind))"""
     assert actions(items)["a_A_B"].events == (Event("e", TRUE, (Effect("r_B", True),)), Event("nil"))
-
-
-def test_one_event_for_two_variables_gets_two_names() -> None:
     items = """(:event e)
         (:action a :parameters () :action-type (sensing (e) (e)) :observability-conditions (default Half))"""
     assert [event.name for event in actions(items)["a"].events] == ["e", "e.2"]
@@ -110,14 +104,11 @@ STATIC = f"""(:event e :parameters (?i - agent) :precondition (and (p) (ok ?i)))
     (:action d :parameters (?i - agent) :action-type (private (g ?i) (nil)) {PUBLIC})"""
 
 
-def test_actions_that_facts_forbid_are_not_generated() -> None:
+def test_actions_that_facts_forbid() -> None:
     found = actions(STATIC, facts="(ok B)")
     assert list(found) == ["a_B", "b_B", "c_A", "c_B", "d_A"]
     assert [event.precondition for event in found["c_A"].events] == [FALSE, TRUE]
     assert found["b_B"].events[0].precondition is Q
-
-
-def test_the_toolkits_reading_keeps_them() -> None:
     assert len(actions(STATIC, facts="(ok B)", plank_compat=True)) == 8
 
 
@@ -146,7 +137,7 @@ def test_equal_parts_of_ground_actions_are_one_object() -> None:
     assert first.relations is found["a_B_A_A"].relations
 
 
-def test_basic_is_built_in_and_its_effects_count() -> None:
+def test_basic() -> None:
     items = "(:event e :precondition (q) :effects (p)) (:action a :parameters () :action-type (basic (e)))"
     assert actions(items)["a"] == Action(
         "a",
@@ -156,9 +147,6 @@ def test_basic_is_built_in_and_its_effects_count() -> None:
         {"Fully": (frozenset([0]),)},
         (((TRUE, "Fully"),), ((TRUE, "Fully"),)),
     )
-
-
-def test_basic_may_say_who_observes() -> None:
     items = "(:event e) (:action a :parameters () :action-type (basic (e)) :observability-conditions (default Fully))"
     assert actions(items)["a"].observability == (((TRUE, "Fully"),),) * 2
 

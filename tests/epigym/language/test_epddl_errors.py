@@ -255,11 +255,16 @@ def test_wrong_files(problem: str, domain: str, library: str, message: str) -> N
     assert message in str(error)
 
 
-def test_an_event_that_the_toolkit_cannot_bind() -> None:
+def test_what_cannot_be_grounded() -> None:
     items = event("") + f" (:action a :parameters (?j - agent) :action-type (public (e ?j)) {PUBLIC})"
     assert len(task(items).actions) == 2
     error = error_of(lambda: task(items, plank_compat=True))
     assert "the toolkit crashes here: the action has no variable '?i' for event 'e'; drop plank_compat" in str(error)
+    predicates = "(:predicates " + " ".join(f"(x{index})" for index in range(21)) + ")"
+    error = error_of(lambda: task(init="()", goal="(true)", predicates=predicates), LimitError)
+    assert re.match(
+        r"p\.epddl:5:2: .* up to 2\^21 worlds, more than 1048576: nothing fixes x0, x1, .* x7, …;", str(error)
+    )
 
 
 RICH = """(:requirements :typing) (:types box - object big - box) (:constants K - agent c - big)
@@ -323,14 +328,6 @@ def test_too_many_instances(monkeypatch: pytest.MonkeyPatch, items: str, agents:
     init = ONE_WORLD.replace("B (w w)", "")
     error = error_of(lambda: task(items, agents=agents, init=init), LimitError)
     assert str(error) == f"d.epddl:{place} has more than 7 instances: give its parameters narrower types"
-
-
-def test_too_many_worlds_names_unconstrained_fluents() -> None:
-    predicates = "(:predicates " + " ".join(f"(x{index})" for index in range(21)) + ")"
-    error = error_of(lambda: task(init="()", goal="(true)", predicates=predicates), LimitError)
-    assert re.match(
-        r"p\.epddl:5:2: .* up to 2\^21 worlds, more than 1048576: nothing fixes x0, x1, .* x7, …;", str(error)
-    )
 
 
 @pytest.mark.parametrize(

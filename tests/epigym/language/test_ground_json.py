@@ -155,25 +155,19 @@ def test_reading_formulas(content: Any, expected: Formula) -> None:
     assert formula(content, known=TRUE) is expected
 
 
-def test_the_toolkits_group_diamonds() -> None:
+def test_formulas_by_hand() -> None:
     each = [considers_possible(agent, P) for agent in "AB"]
     assert formula(modal("diamond", "AB", "p"), plank_compat=True) is and_(*each)
     assert formula(modal("C.diamond", "AB", "p"), plank_compat=True) is not_(common("AB", not_(P)))
+    assert FormulaWriter().size(and_(believes("A", P), not_(believes("A", P)))) == 6
+    with pytest.raises(TaskError, match="EPDDL has no counterpart of actually"):
+        FormulaWriter()(actually(P))
 
 
 @given(formulas(with_actually=False))
 def test_formulas_survive_writing_and_reading(original: Formula) -> None:
     content = json.loads(json.dumps(FormulaWriter()(original)))
     assert FormulaWriter()(FormulaReader({}, False)(content)) == content
-
-
-def test_sizes_count_the_tree() -> None:
-    assert FormulaWriter().size(and_(believes("A", P), not_(believes("A", P)))) == 6
-
-
-def test_actually_cannot_be_written() -> None:
-    with pytest.raises(TaskError, match="EPDDL has no counterpart of actually"):
-        FormulaWriter()(actually(P))
 
 
 # Effects

@@ -8,19 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from epigym import ParseError, StateSpace, Task, TaskError
 from epigym.encoding.encoder import make_encoder
 from epigym.encoding.identifiers import Bitmask, Hash, Map
 from epigym.encoding.relational import Relational
-from epigym.errors import ParseError, TaskError
 from epigym.features.counts import RelationalFeatures
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
 from epigym.language import parse_epddl, parse_mastar
 from epigym.space.signature import signature
-from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, common, everybody, fluent
 from epigym.task.symmetry import symmetries
-from epigym.task.task import Task
 from tests.fuzz.target import CORPUS
 from tests.helpers.strategies import telling_task
 from tests.helpers.tasks import coin

@@ -1,16 +1,17 @@
 """The languages of files, and the arguments of `load` that apply to them."""
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import gymnasium
+import lark
 import pytest
 
 import domains
-from epigym.errors import EpigymError
-from epigym.language import ground_json, load
+from epigym import EpigymError, ParseError, Reading, Task, load_problem
+from epigym.language import grammars, ground_json, load, parse_epddl, parse_mastar
 from epigym.language.epddl import ground_epddl
-from epigym.problem import Reading, load_problem
 from epigym.reference.semantics import validate
 from tests.helpers.epddl_problem import PLANS, Files, write_problem
 
@@ -79,9 +80,7 @@ def test_an_environment_of_an_epddl_problem(files: Files) -> None:
         ({"problem": "{folder}/mine.pddl"}, r"extension '.pddl': expected .txt .*, .epddl .*, .json"),
     ],
 )  # fmt: skip
-def test_arguments_that_do_not_go_together(
-    files: Files, tmp_path: Path, arguments: dict[str, Any], message: str
-) -> None:
+def test_conflicting_arguments(files: Files, tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
     (tmp_path / "mine.txt").write_text(domains.write("coin_in_the_box/pl_3"))
     (tmp_path / "mine.pddl").write_text("")
     places = {
@@ -98,3 +97,41 @@ def test_arguments_that_do_not_go_together(
     problem, reading = values.pop("problem"), Reading(**values)
     with pytest.raises(EpigymError, match=message):
         load_problem(problem, reading)
+
+
+@pytest.fixture
+def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A cache folder for this test, which does not exist yet."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    grammars.load_parser.cache_clear()
+    yield tmp_path / "cache" / "epigym"
+    grammars.load_parser.cache_clear()
+
+
+@pytest.mark.parametrize(("parse", "name"), [(parse_mastar, "coin_in_the_box"), (parse_epddl, "gossip")])
+def test_cached_parsers(
+    parse: Callable[[str], Task], name: str, cache_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = domains.write(name)
+    wrong = [text[:cut] + "]" for cut in range(0, len(text), len(text) // 7)]
+
+    def found() -> list[object]:
+        grammars.load_parser.cache_clear()
+        return [parse(text), *(error_of(one) for one in wrong)]
+
+    def error_of(one: str) -> str:
+        with pytest.raises(ParseError) as error:
+            parse(one)
+        return str(error.value)
+
+    first = found()
+    [file] = cache_folder.iterdir()
+    file.write_bytes(file.read_bytes()[:-9])  # as after the death of a writing process
+    assert found() == first
+    with monkeypatch.context() as patches:
+        patches.setattr(lark.Lark, "save", None)  # the parser comes from the cache
+        assert found() == first
+    file.unlink()
+    cache_folder.rmdir()
+    cache_folder.touch()  # a file where the folder would be
+    assert found() == first

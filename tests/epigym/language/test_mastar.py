@@ -171,7 +171,7 @@ def test_only_efp_lets_a_false_announcement_happen_and_act_like_sensing() -> Non
     assert evaluate(task, estate, "B(b, tail), -B(a, tail), -B(a, B(b, tail))")
 
 
-def test_only_update_model_teaches_observers_that_the_action_was_possible() -> None:
+def test_the_update_model_reading() -> None:
     # b does not know whether a is near; a shouts, which requires that a is near.
     text = COIN.replace("initially C([a,b], near);", "initially C([a,b], B(a, near) | B(a, -near));")
     for semantics in SEMANTICS:
@@ -179,9 +179,6 @@ def test_only_update_model_teaches_observers_that_the_action_was_possible() -> N
         assert evaluate(task, estate, "B(b, tail)")
         assert evaluate(task, estate, "B(b, near)") == (semantics == "update_model")
         assert evaluate(task, estate, "B(a, near)")
-
-
-def test_only_update_model_makes_the_beliefs_of_an_observer_inconsistent_who_thought_the_action_impossible() -> None:
     # a leaves unseen by b, so b wrongly thinks that only a is near; then a shouts "not near" from afar.
     text = """
         fluent near; agent a, b; action leave, shout; executable leave; leave causes -near; a observes leave;

@@ -100,11 +100,12 @@ def test_wrong_texts(wrong: str, column: int, message: str) -> None:
     ]
 
 
-def test_a_missing_semicolon_is_reported_at_the_next_statement() -> None:
+def test_places() -> None:
     error = error_of(HEAD + "executable act if p\nact causes q;" + TAIL)
     assert (error.line, error.column) == (5, 1)
     assert "unexpected 'act'" in error.message
     assert error.message.endswith("is a ';' missing before it?")
+    assert str(error_of(HEAD + "\tgoal\tzz;" + TAIL)).splitlines()[1:] == ["   goal zz;", "        ^"]
 
 
 @pytest.mark.parametrize(
@@ -135,10 +136,6 @@ def test_the_initial_statements_must_pick_one_world() -> None:
     assert none.message == "no world satisfies this and the statements before it"
 
 
-def test_tabs_do_not_shift_the_caret() -> None:
-    assert str(error_of(HEAD + "\tgoal\tzz;" + TAIL)).splitlines()[1:] == ["   goal zz;", "        ^"]
-
-
 def test_too_many_initial_worlds() -> None:
     fluents = [f"f{k}" for k in range(21)]
     text = f"fluent {', '.join(fluents)}; agent a; initially {', '.join(fluents)}; goal f0;"
@@ -147,14 +144,11 @@ def test_too_many_initial_worlds() -> None:
     assert len(parse_mastar(text + f"initially C([a], {', '.join(fluents[4:])});").initial.valuations) == 16
 
 
-def test_observing_an_ontic_action_partially_is_a_warning() -> None:
+def test_statements_without_effect_are_a_warning() -> None:
     text = HEAD + "act causes p; say announces p; bob aware_of say;\nann aware_of act;" + TAIL
     with pytest.warns(ProblemWarning, match=r"^some.txt:5:1: 'aware_of' has no effect: action 'act' is ontic$"):
         task = parse_mastar(text, file="some.txt")
     assert [len(conditions) for conditions in task.actions[0].observability] == [1, 1]
-
-
-def test_statements_that_contradict_each_other_are_a_warning_and_the_fluent_is_added() -> None:
     text = HEAD + "act causes -q; act causes q; ann observes act;" + TAIL
     with pytest.warns(ProblemWarning, match="<string>:4:27: action 'act' both adds and deletes 'q'"):
         task = parse_mastar(text)

@@ -67,22 +67,16 @@ def test_truth_in_every_valuation(formula: Formula) -> None:
     assert np.broadcast_to(evaluate(formula, columns), len(rows)).tolist() == expected
 
 
-def test_few_models_among_very_many_valuations() -> None:
+def test_theories_over_many_fluents() -> None:
     names = tuple(f"x{index}" for index in range(60))
     some = or_(*(fluent(name) for name in names))
     apart = [not_(and_(fluent(one), fluent(other))) for one in names for other in names if one < other]
     found = find_models([some, *apart], names)
     assert np.array_equal(found, np.eye(60, dtype=np.bool_)[::-1])
-
-
-def test_chains_of_implications_are_followed() -> None:
     names = tuple(f"x{index}" for index in range(300))
     links = [implies(fluent(first), fluent(second)) for first, second in pairwise(names)]
     assert find_models([fluent("x0"), *links], names).tolist() == [[True] * 300]
     assert len(find_models(links, names)) == 301
-
-
-def test_the_limit_counts_models_and_not_valuations() -> None:
     names = tuple(f"x{index}" for index in range(40))
     with pytest.raises(LimitError, match=r"up to 2\^40 worlds"):
         find_models([], names)

@@ -98,43 +98,32 @@ def test_truth_by_hand(formula: Formula, truth: set[int]) -> None:
     assert reference.holds(FRAME, AGENTS, formula) == (0 in truth)
 
 
-def test_common_belief_looks_along_chains_of_several_agents() -> None:
+def test_beliefs_by_hand() -> None:
     chain = model("-,p,-,p", "1,-,3,-", "-,2,-,-")  # 0 -a-> 1 -b-> 2 -a-> 3
     evaluation = reference.Evaluation(AGENTS, chain)
     assert evaluation.truth(common(["a"], P)) == {0, 1, 2, 3}
     assert evaluation.truth(common(AGENTS, P)) == {2, 3}
     assert evaluation.truth(everybody(AGENTS, P)) == {0, 2, 3}
-
-
-def test_a_formula_holds_iff_it_holds_at_every_designated_world() -> None:
     two = model("p,-", "0,1", designated=(0, 1))
     for formula in (P, not_(P), actually(P), believes("a", P)):
         assert not reference.holds(two, ["a"], formula)
     assert reference.holds(two, ["a"], or_(P, not_(P)))
     assert reference.Evaluation(["a"], two).truth(actually(or_(P, not_(P)))) == {0, 1}
+    assert reference.subgoals(COIN, COIN.initial) == (True, False, True)
 
 
-def test_sensing_tells_the_full_observer_whether_and_the_other_that_it_was_told() -> None:
+def test_updates_by_hand() -> None:
     sense = event_model(Event("yes", P), Event("no", not_(P)), designated=(0, 1), full="0,1", other="01,01")
     unsure = model("p,-", "01,01", "01,01")
     assert same(applied(unsure, sense), model("p,-", "0,1", "01,01"))
-
-
-def test_a_private_event_leaves_the_others_with_the_old_model() -> None:
     # Sensing of p by a while b notices nothing: b keeps considering the old two worlds (1 and 2) only.
     sense = event_model(
         Event("yes", P), Event("no", not_(P)), Event("nothing"), designated=(0, 1), full="0,1,2", other="2,2,2"
     )
     after = applied(model("p,-", "01,01", "01,01"), sense)
     assert same(after, model("p,p,-", "0,12,12", "12,12,12"))
-
-
-def test_added_and_deleted_is_added() -> None:
     for effects in ((Effect("p", True), Effect("p", False)), (Effect("p", False), Effect("p", True))):
         assert applied(model("-", "0"), event_model(Event("e", TRUE, effects), full="0")) == model("p", "0")
-
-
-def test_effect_conditions_are_read_in_the_old_model_at_each_world() -> None:
     swap = (Effect("p", True, Q), Effect("p", False, not_(Q)), Effect("q", True, P), Effect("q", False, not_(P)))
     after = applied(model("p,q", "01,01"), event_model(Event("swap", TRUE, swap), full="0"))
     assert same(after, model("q,p", "01,01"))
@@ -142,22 +131,16 @@ def test_effect_conditions_are_read_in_the_old_model_at_each_world() -> None:
     known = (Effect("q", True, believes("a", P)),)
     after = applied(model("p,p,-", "0,2,2", "01,01,2"), event_model(Event("e", TRUE, known), full="0"))
     assert same(after, model("pq,p,-", "0,2,2", "01,01,2"))
-
-
-def test_actually_reads_the_designated_world_everywhere() -> None:
     told = (Effect("q", True, actually(P)),)
     after = applied(model("p,-", "01,01"), event_model(Event("e", TRUE, told), full="0"))
     assert same(after, model("pq,q", "01,01"))
 
 
-def test_an_event_without_successors_makes_beliefs_of_its_observers_inconsistent() -> None:
+def test_inconsistent_beliefs_by_hand() -> None:
     after = applied(model("p", "0", "0"), event_model(Event("e"), full="0", other="-"))
     assert after == model("p", "0", "-")
     assert reference.find_inconsistent_beliefs(after) == (False, True)
     assert reference.holds(after, AGENTS, believes("b", and_(P, not_(P))))
-
-
-def test_an_announcement_that_an_agent_believed_false_makes_its_beliefs_inconsistent() -> None:
     mistaken = model("p,-", "1,1")
     assert reference.find_inconsistent_beliefs(applied(mistaken, event_model(Event("p", P), full="0"))) == (True,)
 
@@ -174,7 +157,7 @@ def test_an_announcement_that_an_agent_believed_false_makes_its_beliefs_inconsis
         (TRUE, [P, not_(P)], (0, 1), True),
     ],
 )
-def test_applicable_means_condition_and_event_at_every_designated_world(
+def test_applicable(
     applicability: Formula, preconditions: list[Formula], designated_worlds: tuple[int, ...], expected: bool
 ) -> None:
     events = [Event(str(k), condition) for k, condition in enumerate(preconditions)]
@@ -208,9 +191,6 @@ def test_contraction_by_hand() -> None:
     big = model("p,q,p,q,q", "14,0,41,3,-")
     assert same(big, model("p,q,q", "12,0,-"))
     assert len(reference.contract(big).valuations) == 3
-
-
-def test_canonical_form_by_hand() -> None:
     # By valuation: - (world 2) before q (world 0) before p (world 1); fluents compare in declared order.
     form = reference.canonical(model("q,p,-", "12,-,0", designated=(0, 1)), ("p", "q"))
     assert form == (((False, False), (False, True), (True, False)), (((1,), (0, 2), ()),), (1, 2))
@@ -271,7 +251,3 @@ def test_validate_says_where_and_why_a_plan_fails(plan: list[str], step: int | N
     verdict = reference.validate(COIN, plan)
     assert (verdict.valid, verdict.step, verdict.reason) == (not reason, step, reason)
     assert verdict.inconsistent_agents == (("a",) if plan == ["open", "lose"] else ())
-
-
-def test_subgoals_are_reported_one_by_one() -> None:
-    assert reference.subgoals(COIN, COIN.initial) == (True, False, True)

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epigym.errors import TaskError
+from epigym import EState, Task, TaskError
 from epigym.reference import semantics as reference
 from epigym.reference.dense_model import PointedModel, rank_tuples
 from epigym.task.formula import Formula
-from epigym.task.task import EState, Task
 from tests.helpers import strategies
 from tests.oracles import definitions
 

@@ -11,13 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epigym import EpistemicEnv, EState, StateSpace, Task
 from epigym.envs.domain_env import DomainEnv
-from epigym.envs.env import EpistemicEnv
 from epigym.errors import EpigymError, InconsistentBeliefsError, TaskError
 from epigym.reference import semantics as reference
-from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, considers_possible
-from epigym.task.task import EState, Task
 from tests.helpers import strategies
 from tests.helpers.tasks import delusion
 

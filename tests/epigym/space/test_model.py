@@ -7,13 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epigym.errors import TaskError
-from epigym.problem import load_problem
+from epigym import EState, KripkeModel, StateSpace, TaskError, load_problem
 from epigym.reference import semantics as reference
-from epigym.space.kripke_model import KripkeModel
-from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, believes
-from epigym.task.task import EState
 from tests.helpers.strategies import AGENTS, FLUENTS, estates, formulas
 
 # At the designated world 1 agent a knows p and b does not; c takes itself to be in world 0 alone.
@@ -41,15 +37,12 @@ def test_worlds_and_relations() -> None:
     assert repr(MODEL) == "<KripkeModel of 2 worlds, 3 agents, 2 fluents, designated [1]>"
 
 
-def test_it_prints_its_worlds() -> None:
+def test_what_it_prints() -> None:
     assert str(MODEL).splitlines() == [
         repr(MODEL),
         "  0: {}; a → {0}, b → {0, 1}, c → {0}",
         "* 1: {q, p}; a → {1}, b → {0, 1}, c → {0}",
     ]
-
-
-def test_what_it_prints_is_bounded() -> None:
     everything = frozenset(range(1000))
     text = str(KripkeModel((), ("a",), EState((frozenset(),) * 1000, ((everything,) * 1000,), (0,))))
     assert len(text.splitlines()) == 42
@@ -88,15 +81,12 @@ def test_an_agent_believes_what_holds_in_its_perspective(estate: EState, agent: 
     assert model.holds(believes(agent, formula)) == seen
 
 
-def test_a_perspective_is_the_same_worlds_with_others_designated() -> None:
+def test_perspectives() -> None:
     seen = MODEL.perspective("b")
     assert seen.designated == (0, 1)
     assert (seen.state.valuations, seen.state.successors) == (MODEL.state.valuations, MODEL.state.successors)
     assert seen.perspective("c").designated == MODEL.perspective("c").designated == (0,)
     assert MODEL.perspective("a") == MODEL
-
-
-def test_who_believes_everything_has_no_perspective() -> None:
     nowhere = EState((frozenset(), frozenset()), ((frozenset({0}), frozenset()),), (1,))
     with pytest.raises(TaskError, match="agent 'a' considers no world possible: it believes everything"):
         KripkeModel(("p",), ("a",), nowhere).perspective("a")
@@ -104,12 +94,16 @@ def test_who_believes_everything_has_no_perspective() -> None:
     assert KripkeModel(("p",), ("a",), somewhere).perspective("a").designated == (0,)
 
 
-def test_equal_models_are_equal_and_can_be_keys() -> None:
+def test_equality_and_refusals() -> None:
     space = StateSpace(load_problem("coin_in_the_box/pl_3"))
     model = space.model(0)
     assert model == space.model(0)
     assert {model: 1}[pickle.loads(pickle.dumps(model))] == 1
     assert model != space.model(space.expand([0]).target[0])
+    with pytest.raises(TaskError, match="3 relations for 2 agents"):
+        KripkeModel(("p", "q"), ("a", "b"), MODEL.state)
+    with pytest.raises(TaskError, match=r"undeclared fluents in the e-state: \['q'\]"):
+        KripkeModel(("p",), ("a", "b", "c"), MODEL.state)
 
 
 def test_the_networkx_graph_has_every_world_and_arrow() -> None:
@@ -121,10 +115,3 @@ def test_the_networkx_graph_has_every_world_and_arrow() -> None:
     arrows = {(world, target, data["agent"]) for world, target, data in graph.edges(data=True)}
     assert arrows == {(w, v, agent) for agent in MODEL.agents for w in MODEL.worlds for v in MODEL.successors(agent, w)}
     assert graph.number_of_edges() == 8
-
-
-def test_what_does_not_fit_together_is_refused() -> None:
-    with pytest.raises(TaskError, match="3 relations for 2 agents"):
-        KripkeModel(("p", "q"), ("a", "b"), MODEL.state)
-    with pytest.raises(TaskError, match=r"undeclared fluents in the e-state: \['q'\]"):
-        KripkeModel(("p",), ("a", "b", "c"), MODEL.state)

@@ -170,16 +170,12 @@ def test_designated_worlds_that_disagree_on_an_observer_make_outcomes() -> None:
     assert space.query([believes("b", fluent("p"))])([1, 2]).tolist() == [[True], [False]]
 
 
-def test_an_action_with_one_inconsistent_outcome_is_left_out() -> None:
-    """b believes p; a's finding otherwise, which b notices, leaves b no world."""
+def test_what_outcomes_leave_out() -> None:
     task = ignorant(look((TRUE, "sees")))
     believing = replace(task.initial, successors=((ALL, ALL), (frozenset({0}), frozenset({0}))))
     task = replace(task, initial=believing)
     assert len(rows(StateSpace(task).outcomes([0]))) == 2
     assert rows(StateSpace(task, consistent_beliefs=True).outcomes([0])) == []
-
-
-def test_symmetric_actions_are_left_out_as_in_expansions() -> None:
     task = ignorant(look(), ("p", "q", "pq", ""))
     first = task.actions[0]
     twin = replace(first, name="look_b", observability=first.observability[::-1])

@@ -7,10 +7,8 @@ import gymnasium
 import numpy as np
 import pytest
 
+from epigym import SearchProblem, StateSpace, load_problem
 from epigym.errors import UsageError
-from epigym.problem import load_problem
-from epigym.space.search_problem import SearchProblem
-from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent
 from tests.helpers.benchmark_files import ROOT
 

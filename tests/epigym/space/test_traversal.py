@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 import domains
-from epigym.errors import TaskError
+from epigym import StateSpace, TaskError
 from epigym.problem import domain_problem, load_problem, vocabulary
 from epigym.reference.semantics import validate
 from epigym.space.sampling import RandomGoal, sample_goal, sample_narrow_walk, sample_walk
-from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
 from epigym.task.formula import FALSE, fluent
 
@@ -57,22 +56,16 @@ def test_the_same_seed_draws_the_same_goal_whatever_the_space_has_met(domain: st
     assert len(different) > 1
 
 
-def test_a_walk_visits_no_e_state_twice_and_follows_transitions() -> None:
+def test_walks_end() -> None:
     space = StateSpace(domain_problem("coin_in_the_box"))
     states, actions = sample_walk(space, np.random.default_rng(1), steps=30)
     assert len(set(states)) == len(states) == len(actions) + 1 > 5
     assert [space.successor(state, action) for state, action in zip(states, actions, strict=False)] == states[1:]
-
-
-def test_a_walk_ends_where_nothing_new_can_be_reached() -> None:
     space = StateSpace(domain_problem("assembly_line"))
     for seed in range(10):
         states, actions = sample_walk(space, np.random.default_rng(seed), steps=1000)
         assert len(actions) < 1000
         assert np.isin(space.expand(states[-1:]).target, states).all()
-
-
-def test_without_a_formula_to_change_there_is_no_goal() -> None:
     space = StateSpace(domain_problem("coin_in_the_box"))
     with pytest.raises(TaskError, match="no random goal: after 100 random walks"):
         sample_goal(space, space.query([FALSE, fluent("tail")]), np.random.default_rng(0), steps=5, size=1)

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epigym.errors import TaskError
+from epigym import StateSpace, TaskError
 from epigym.reference.semantics import holds
-from epigym.space.space import StateSpace
 from epigym.task.formula import FALSE, TRUE, Formula, and_, believes, fluent, literal, not_, or_
 from epigym.task.reachability import may_reach_goal
 from epigym.task.task import Action, Effect, EState, Event, Task

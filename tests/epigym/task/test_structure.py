@@ -5,12 +5,10 @@ from dataclasses import replace
 import pytest
 
 import domains
-from epigym.errors import TaskError
+from epigym import StateSpace, Task, TaskError
 from epigym.language import parse_epddl, parse_mastar
 from epigym.problem import domain_problem
-from epigym.space.space import StateSpace
 from epigym.task.structure import Lifted, Structure, actors, from_parentheses, from_words
-from epigym.task.task import Task
 
 MASTAR = """
 fluent at(a,1), at(a,2), q; action go(a,1,2), wait; agent a, b;
@@ -38,22 +36,17 @@ EPDDL = """
 
 def test_names_in_parentheses_are_told_apart() -> None:
     structure = parse_mastar(MASTAR).structure
-    assert structure is not None
     assert structure.fluents == (Lifted("at", ("a", "1")), Lifted("at", ("a", "2")), Lifted("q"))
     assert structure.actions == (Lifted("go", ("a", "1", "2")), Lifted("wait"))
     assert structure.types == {"a": ("agent",), "b": ("agent",), "1": ("object",), "2": ("object",)}
     assert structure.facts == ()
     assert structure.actors == ()
-
-
-def test_names_without_parentheses_tell_nothing() -> None:
     assert from_parentheses(["at_a"], ["go_a"], ["a"]) is None
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_epddl_tells_types_arguments_and_static_facts() -> None:
     structure = parse_epddl(EPDDL).structure
-    assert structure is not None
     assert structure.fluents == (Lifted("at", ("r", "h")), Lifted("at", ("r", "k")))
     assert structure.actions == (Lifted("go", ("r", "h", "k")),)
     assert structure.facts == (Lifted("door", ("h", "k")),)
@@ -65,7 +58,7 @@ def test_epddl_tells_types_arguments_and_static_facts() -> None:
     }
 
 
-def test_words_that_are_objects_are_arguments() -> None:
+def test_arguments_and_actors() -> None:
     structure = from_words(
         ["at_a_1", "sb", "has_key_a", "a"], ["share_a_sb_1", "b_check_x_2"], ["a", "b"],
         {"1": "room", "2": "room", "x": "box"}, {"sb": ("secret", "b")},
@@ -78,9 +71,6 @@ def test_words_that_are_objects_are_arguments() -> None:
     )
     assert structure.actions == (Lifted("share_secret", ("a", "b", "1")), Lifted("check", ("b", "x", "2")))
     assert structure.types["x"] == ("box", "object")
-
-
-def test_actors_stand_at_their_place() -> None:
     actions = [Lifted("tell", ("a", "b")), Lifted("give", ("x", "b")), Lifted("rain")]
     assert actors(actions, {"tell": 0, "give": 1}, ["a", "b"]) == ("a", "b", None)
     assert actors(actions, {"tell": 0, "give": 0}, ["a", "b"]) == ("a", None, None)  # x is none
@@ -90,7 +80,6 @@ def test_actors_stand_at_their_place() -> None:
 def test_every_domain_tells_its_structure(name: str) -> None:
     task = domain_problem(name)
     structure = task.structure
-    assert structure is not None
     by_symbol: dict[str, set[tuple[str, ...]]] = {}
     for kind, lifted in (("fluent", structure.fluents), ("action", structure.actions)):
         assert len(set(lifted)) == len(lifted), "two names are told to be the same"
@@ -121,7 +110,6 @@ def test_structure_that_does_not_fit_is_refused() -> None:
 
     task = domain_problem("active_muddy_child")
     structure = task.structure
-    assert structure is not None
     with pytest.raises(TaskError, match=r"^the structure tells of 3 fluents, the task has 4$"):
         with_structure(replace(structure, fluents=structure.fluents[1:]))
     with pytest.raises(TaskError, match=r"^the structure names an actor 'x' who is no agent of the task$"):

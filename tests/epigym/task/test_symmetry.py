@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epigym.problem import load_problem
+from epigym import StateSpace, load_problem
 from epigym.reference import semantics as reference
-from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, and_, believes, fluent, not_, or_
 from epigym.task.symmetry import Symmetry, symmetries
 from epigym.task.task import Action, Effect, EState, Event, Task
@@ -140,16 +139,6 @@ def test_one_muddy_and_one_clean_child_are_asked(children: int) -> None:
     asked = space.successor(0, children - 1)
     rest = [muddy] * (children - muddy - 1)
     assert space.representatives([asked]).tolist() == [[0] * muddy + rest + [children - 1]]
-
-
-def test_threads_change_nothing() -> None:
-    alone, shared = (StateSpace(muddy_children(6, 3), symmetry=True) for _ in range(2))
-    frontier = np.array([0], dtype=np.int32)
-    for _ in range(3):
-        expected, got = alone.expand(frontier), shared.expand(frontier, threads=3)
-        for left, right in zip(expected, got, strict=True):
-            np.testing.assert_array_equal(left, right)
-        frontier = expected.target[expected.is_new]
 
 
 def test_what_an_e_state_tells_apart_is_tried() -> None:

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from epigym.errors import TaskError
-from epigym.space.space import StateSpace
-from epigym.task.formula import TRUE, fluent
-from epigym.task.packing import pack_task
+from epigym import StateSpace, TaskError
+from epigym.task.formula import TRUE, Formula, fluent
+from epigym.task.packing import FormulaPacker, pack_task, unpack_formulas
 from epigym.task.task import Action, Effect, EState, Event, Task
+from tests.helpers import strategies
 
 INITIAL = EState((frozenset(),), ((frozenset({0}),),), (0,))
 SET, IDLE = Event("set", TRUE, (Effect("p", True),)), Event("idle")
@@ -50,9 +52,14 @@ def test_a_world_that_is_no_whole_number_is_named(world: Any) -> None:
         EState(ONE, ROWS, (world,))
 
 
-def test_numbers_of_numpy_are_worlds() -> None:
+def test_worlds_and_successors() -> None:
     state = EState(ONE, ((frozenset({np.int64(0)}),),), (np.int32(0),))  # type: ignore[arg-type]
     assert StateSpace(replace(task(), initial=state)).model(0).designated == (0,)
+    twice: Any = [0, 0]  # a caller without type checks
+    assert pack_task(task(row=twice)) == pack_task(task())
+    space = StateSpace(task((0, 1)))
+    assert space.expand([space.initial]).target.tolist() == [1]
+    assert len(space.model(1).designated) == 2
 
 
 SETS, RELATIONS = "a set of fluents for each world", "for each agent a set of worlds for each world"
@@ -124,12 +131,12 @@ def test_effects_of_another_type_are_named(effects: Any) -> None:
         replace(SET, effects=effects)
 
 
-def test_successors_listed_twice_are_packed_once() -> None:
-    twice: Any = [0, 0]  # a caller without type checks
-    assert pack_task(task(row=twice)) == pack_task(task())
+AGENTS = ("b", "c", "a")  # the order of declaration is not that of the names in a group
 
 
-def test_every_designated_event_may_happen() -> None:
-    space = StateSpace(task((0, 1)))
-    assert space.expand([space.initial]).target.tolist() == [1]
-    assert len(space.model(1).designated) == 2
+@given(st.lists(strategies.formulas(3, agents=AGENTS), max_size=4))
+def test_packed_formulas(formulas: list[Formula]) -> None:
+    pack = FormulaPacker(strategies.FLUENTS, AGENTS)
+    numbers = [pack(formula) for formula in formulas]
+    unpacked = unpack_formulas(strategies.FLUENTS, AGENTS, pack.lists())
+    assert all(unpacked[number] is formula for number, formula in zip(numbers, formulas, strict=True))

@@ -1,4 +1,6 @@
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -6,19 +8,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch_geometric.loader import DataLoader
 
+from epigym import EpigymError, Reading, StateSpace, load_problem, to_pyg
 from epigym.encoding.encoder import ENCODINGS, Encoder, make_encoder, make_encoding
-from epigym.errors import EpigymError
 from epigym.io.checksummed import read_checksummed, write_checksummed
-from epigym.problem import Reading, load_problem
-from epigym.space.space import StateSpace
+from learn.data.collecting import collect, summarize
 from learn.data.dataset import FORMAT_VERSION, DataSet, Samples, load, load_or_make, make_samples, save
-from learn.data.explorers import ExplorerSettings, explore
+from learn.data.explorers import ExplorerSettings, Newest, explore
 from learn.data.fingerprint import fingerprint_task
+from learn.data.pyg import PygDataSet
 from learn.data.rows import EncodedRows, encode, join, pack
-
-PROBLEM = "collaboration_communication/2_2_3_pl_6"
-HASH: dict[str, Any] = {"name": "hash", "width": 64}
+from tests.helpers.runs import HASH, PROBLEM
+from tests.helpers.trained import SMALL, random_trained
 
 
 def arrays(samples: Samples) -> dict[str, np.ndarray]:
@@ -189,7 +194,7 @@ def is_a_file(folder: Path) -> None:
         is_a_file,
     ],
 )  # fmt: skip
-def test_a_damaged_data_set_is_named_set_aside_and_made_again(
+def test_damaged_data_sets_are_made_again(
     small_set: DataSet, tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: Callable[[Path], None]
 ) -> None:
     task = load_problem(PROBLEM)
@@ -229,3 +234,71 @@ def test_a_space_without_goals_is_refused() -> None:
     exploration = explore(load_problem(PROBLEM), settings)
     with pytest.raises(EpigymError, match=r"no goal of .* is among the 1 e-states"):
         make_samples(exploration, settings, HASH)
+
+
+ENCODING = {"name": "hash"}
+PROBLEMS = ("coin_in_the_box/pl_3", "coin_in_the_box/pl_5", "grapevine/3_pl_4")
+
+
+def test_many_data_sets_are_one_line_for_each_domain(tmp_path: Path) -> None:
+    few = collect(PROBLEMS, ExplorerSettings("exhaustive"), ENCODING, tmp_path)
+    many = [*few[:2] * 6, few[2]]
+    assert [row[0] for row in summarize(few).rows] == list(PROBLEMS)
+    coins, grapevine = summarize(many).rows
+    assert (coins[0], grapevine[0]) == ("12 of coin_in_the_box", "grapevine")
+    counts = [data.metadata["counts"] for data in few]
+    assert coins[1:3] == [f"{6 * (counts[0][name] + counts[1][name]):,}" for name in ("visited", "kept")]
+    assert coins[5] == str(max(len(one["depths"]) for one in counts[:2]) - 1)
+    assert grapevine[1:] == summarize(few).rows[2][1:]
+
+
+STEPS = st.lists(st.tuples(st.sampled_from("abcde"), st.none() | st.integers(0, 12)), max_size=30)
+
+
+@given(STEPS)
+def test_the_newest_that_fit_are_kept(steps: list[tuple[str, int | None]]) -> None:
+    """Against a list in which whatever was put in or asked for last comes last."""
+    newest, expected = Newest[int](10), list[tuple[str, int]]()
+    for key, size in steps:
+        found = dict(expected).get(key)
+        if size is None:
+            assert newest.get(key) == found
+        else:
+            newest.put(key, size, size)
+            found = size
+        expected = [entry for entry in expected if entry[0] != key]
+        if found is not None and found <= 10:
+            expected.append((key, found))
+        while sum(entry[1] for entry in expected) > 10:
+            del expected[0]
+    assert {key: newest.get(key) for key in "abcde"} == {key: dict(expected).get(key) for key in "abcde"}
+
+
+def test_nothing_is_kept_when_the_interpreter_ends() -> None:
+    """Else the core says that it leaks: its objects would outlive it."""
+    program = """
+from atexit import register
+from learn.data.explorers import Newest
+register(lambda: print(newest.get("a")))  # called after what is registered later
+newest = Newest(1)
+newest.put("a", "there", 1)
+print(newest.get("a"))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["there", "None"]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_graphs_work_with_the_loader_and_the_network(encoding: str, tmp_path: Path) -> None:
+    explorer = ExplorerSettings("exhaustive")
+    data = load_or_make(load_problem(PROBLEM), explorer, {"name": encoding}, tmp_path)
+    graphs = PygDataSet(data.folder)
+    assert len(graphs) == 225
+    batch = next(iter(DataLoader(graphs[:40], batch_size=40)))
+    assert batch.y.tolist() == data.samples.distance[:40].tolist()
+    exploration = explore(load_problem(PROBLEM), explorer)
+    encoder = make_encoder(exploration.space, make_encoding(encoding), exploration.task.goal)
+    expected = to_pyg(encoder.graphs(data.samples.state[:40]))
+    network = random_trained(SMALL, encoding).network
+    torch.testing.assert_close(network(batch), network(expected))
+    assert len(set(network(batch).tolist())) > 1

@@ -12,13 +12,12 @@ import pytest
 import domains
 from domains.domain import SPLITS
 from domains.instances import load_sizes
+from epigym import StateSpace, Task
 from epigym.errors import EpigymError, UsageError
 from epigym.problem import domain_problem
 from epigym.space.sampling import RandomGoal, sample_goal
 from epigym.space.signature import signature
-from epigym.space.space import StateSpace
 from epigym.task.formula import Op
-from epigym.task.task import Task
 from learn.data import distribution
 from learn.data.distribution import MAX_STATES, MIN_DISTANCE, SampledProblem, sample_problems
 from learn.data.explorers import ExplorerSettings, explore
@@ -66,7 +65,6 @@ def test_training_problems_are_exhausted_and_not_trivial(domain: str) -> None:
         result = run_agent(BreadthFirst(), space)
         assert result.status is SearchStatus.SOLVED
         assert result.plan_length == problem.distance
-        assert result.plan_length is not None
         assert result.plan_length >= MIN_DISTANCE
         reached = 0
         while reached < len(space) <= MAX_STATES:
@@ -108,11 +106,13 @@ def test_the_parameters_say_the_problem(domain: str) -> None:
         assert replace(task, name=problem.task.name, instance=problem.instance) == problem.task
 
 
-def test_a_test_problem_would_be_recognised() -> None:
-    """The comparison above is one that can fail: a test problem under other names is found."""
+def test_test_problems_are_recognised() -> None:
     task = domain_problem("grapevine/3_pl_2")
     mark = signature(domain_problem("grapevine", agents=3, learn="ab"))
     assert any(mark_of(name) == mark for name in list_held_out()[counts(task)])
+    goals = [goal for problem in islice(sample_problems("epistemic_gossip", "train"), 20) for goal in problem.task.goal]
+    assert any(goal.depth == 2 for goal in goals)
+    assert any(goal.op is Op.NOT and goal.children[0].op is Op.BELIEVES for goal in goals)
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -134,12 +134,6 @@ def test_the_same_seed_draws_the_same_problems() -> None:
     assert parameters(3) != parameters(4)
 
 
-def test_goals_nest_and_negate_beliefs() -> None:
-    goals = [goal for problem in islice(sample_problems("epistemic_gossip", "train"), 20) for goal in problem.task.goal]
-    assert any(goal.depth == 2 for goal in goals)
-    assert any(goal.op is Op.NOT and goal.children[0].op is Op.BELIEVES for goal in goals)
-
-
 @pytest.mark.parametrize("domain", ["gossip", "coin_in_the_box"])
 @pytest.mark.parametrize(
     ("split", "long_goals", "steps", "subgoals"),
@@ -148,7 +142,7 @@ def test_goals_nest_and_negate_beliefs() -> None:
         ("train", True, 30, 40), ("validation", True, 60, 60), ("test", True, 120, 80),
     ],
 )  # fmt: skip
-def test_goals_grow_with_the_split(
+def test_goals(
     domain: str, split: str, long_goals: bool, steps: int, subgoals: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One problem in four has the domain's own goal; the others have conjunctions that so long a walk reaches."""

@@ -6,17 +6,16 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from epigym import EpigymError, Reading, StateSpace, Task, load_problem
 from epigym.encoding.encoder import IDENTIFIERS
-from epigym.errors import EpigymError
-from epigym.problem import Reading, load_problem
-from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, considers_possible
-from epigym.task.task import Task
 from learn.data.collecting import collect
 from learn.data.dataset import load_or_make
 from learn.data.explorers import ExploredGraph, ExplorerSettings, compute_discard_probability, explore, is_sparse, keep
-from learn.data.labels import UNREACHABLE
+from learn.data.labels import UNREACHABLE, compute_goal_distances
 from tests.helpers.tasks import delusion
 
 SMALL = "collaboration_communication/2_2_3_pl_6"  # 225 e-states
@@ -56,14 +55,14 @@ def test_exhaustive_visits_everything_and_labels_exactly(small: Task) -> None:
     assert exploration.states.tolist() == list(range(225))
     labels = {state: int(d) for state, d in enumerate(exploration.distance) if d != UNREACHABLE}
     assert labels == expected
-
-
-def test_breadth_first_depths_are_shortest(small: Task) -> None:
     exploration = explore(small, ExplorerSettings(name="exhaustive"))
     depth = {0: 0}
     for source, target in zip(exploration.source.tolist(), exploration.target.tolist(), strict=True):
         depth.setdefault(target, depth[source] + 1)
     assert exploration.depth.tolist() == [depth[state] for state in exploration.states.tolist()]
+    assert explore(small, ExplorerSettings(max_visited=225)).explorer == "exhaustive"
+    assert explore(small, ExplorerSettings(max_visited=224)).explorer == "dfs"
+    assert explore(small, ExplorerSettings(max_kept=10)).explorer == "exhaustive"
 
 
 @pytest.mark.parametrize("name", ["dfs", "exhaustive"])
@@ -102,16 +101,13 @@ def test_dfs_labels_are_distances_in_the_recorded_graph(small: Task) -> None:
     assert len(fresh) == 1
 
 
-def test_dfs_respects_the_depth_limit_and_goes_deep_first(small: Task) -> None:
+def test_dfs_goes_deep_first_and_expands_goals(small: Task) -> None:
     exploration = explore(small, ExplorerSettings(name="dfs", max_depth=4))
     assert exploration.depth.max() == 4
     assert exploration.depth[:5].tolist() == [0, 1, 2, 3, 4]
     expanded = set(exploration.source.tolist())
     at_limit = exploration.states[exploration.depth == 4]
     assert not expanded & set(at_limit.tolist())
-
-
-def test_dfs_expands_goals_like_others(small: Task) -> None:
     exploration = explore(small, ExplorerSettings(name="dfs", max_depth=200, discard_factor=0.0))
     goals = exploration.states[exploration.distance == 0]
     assert len(goals)
@@ -124,12 +120,6 @@ def test_explorations_depend_on_the_seed_alone(small: Task) -> None:
 
     assert states(1) == states(1)
     assert len({tuple(states(seed)) for seed in range(4)}) > 1
-
-
-def test_auto_is_exhaustive_when_everything_fits(small: Task) -> None:
-    assert explore(small, ExplorerSettings(max_visited=225)).explorer == "exhaustive"
-    assert explore(small, ExplorerSettings(max_visited=224)).explorer == "dfs"
-    assert explore(small, ExplorerSettings(max_kept=10)).explorer == "exhaustive"
 
 
 def test_keep_draws_states_with_a_finite_label(small: Task) -> None:
@@ -161,9 +151,7 @@ def test_sparse_by_hand() -> None:
         (10, 100, 300, True, 0.4),
     ],
 )
-def test_discard_probability_by_hand(
-    depth: int, visited: int, expanded: int, goal_found: bool, expected: float
-) -> None:
+def test_discard_probability(depth: int, visited: int, expanded: int, goal_found: bool, expected: float) -> None:
     settings = ExplorerSettings(max_depth=10, max_visited=100)
     found = compute_discard_probability(
         settings, depth=depth, visited=visited, expanded=expanded, goal_found=goal_found
@@ -288,3 +276,30 @@ def assert_equal(explorations: list[ExploredGraph]) -> None:
             np.testing.assert_array_equal(getattr(other, name), getattr(first, name))
         for state in first.states.tolist():
             assert other.space.model(state).state == first.space.model(state).state
+
+
+def test_labels_by_hand() -> None:
+    # 0 -> 1 -> 2(goal) -> 3 -> 3, 4 -> 2, 5 alone
+    distances = compute_goal_distances(6, [0, 1, 2, 3, 4], [1, 2, 3, 3, 2], [2])
+    assert distances.tolist() == [2, 1, 0, UNREACHABLE, 1, UNREACHABLE]
+    assert compute_goal_distances(2, [0], [1], []).tolist() == [UNREACHABLE] * 2
+    assert compute_goal_distances(2, [], [], [1]).tolist() == [UNREACHABLE, 0]
+
+
+@st.composite
+def transition_graphs(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]], set[int]]:
+    count = draw(st.integers(1, 12))
+    states = st.integers(0, count - 1)
+    return count, draw(st.lists(st.tuples(states, states), max_size=40)), draw(st.sets(states))
+
+
+@given(transition_graphs())
+def test_against_relaxation_until_nothing_changes(graph: tuple[int, list[tuple[int, int]], set[int]]) -> None:
+    count, transitions, goals = graph
+    best = np.array([0.0 if state in goals else np.inf for state in range(count)])
+    for _ in range(count):
+        for source, target in transitions:
+            best[source] = min(best[source], best[target] + 1)
+    expected = np.where(np.isinf(best), UNREACHABLE, best)
+    sources, targets = [source for source, _ in transitions], [target for _, target in transitions]
+    assert compute_goal_distances(count, sources, targets, sorted(goals)).tolist() == expected.tolist()

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 import domains
-from epigym.errors import EpigymError
+from epigym import EpigymError, Task
 from epigym.language import parse_mastar
 from epigym.problem import find_problems, load_problem
 from epigym.space.signature import signature
 from epigym.task.formula import TRUE, Formula, and_, believes, common, fluent, not_, or_
-from epigym.task.task import Task
 from learn.data.distribution import MIN_DISTANCE
 from learn.data.explorers import ExplorerSettings, explore
 from learn.data.files import GoalLanguage, sample_files, split_by_size
@@ -67,7 +66,6 @@ def test_what_is_learned_from_has_pairs_with_the_distance_of_a_shortest_plan(fol
     assert sum(task.name in given for task in learned) == len(tasks) - 1
     for task in learned:
         pairs = make_pairs(task, expansions=20, max_states=20_000, seed=0, partially_explored=True)
-        assert pairs is not None
         distance = int(pairs.distance[pairs.ids == pairs.space.initial][0])
         assert distance == shortest(task)
         assert distance >= (1 if task.name in given else MIN_DISTANCE)
@@ -137,7 +135,6 @@ def test_of_what_is_too_large_the_goals_are_in_sight(folder: Path, pattern: str)
     for task in learned:
         partial += not explore(task, ExplorerSettings("exhaustive", max_visited=most)).complete
         pairs = make_pairs(task, expansions=20, max_states=most, seed=0, partially_explored=True)
-        assert pairs is not None
         assert pairs.distance[pairs.ids == pairs.space.initial].tolist() == [shortest(task)]
     assert partial >= 4
 

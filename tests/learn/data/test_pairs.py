@@ -9,10 +9,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from epigym.problem import load_problem
-from epigym.space.space import StateSpace
+from epigym import StateSpace, Task, load_problem
 from epigym.task.formula import fluent
-from epigym.task.task import Task
 from learn.data.explorers import ExplorerSettings, NoGoalError, explore, keep
 from learn.data.labels import UNREACHABLE
 from learn.data.pairs import Pairs, make_pairs, make_plan_pairs, make_rollout
@@ -95,7 +93,6 @@ def test_of_what_is_too_large_that_has_a_goal_in_sight_the_order_is_exact(proble
     seen = explore(task, ExplorerSettings("exhaustive", max_visited=most))
     assert not seen.complete
     pairs = make_pairs(task, expansions=MOST, max_states=most, seed=0, partially_explored=True)
-    assert pairs is not None
     fresh = StateSpace(task)
     ids = [fresh.intern(pairs.space.model(state).state) for state in pairs.ids.tolist()]
     steps = np.array([steps_to_a_goal(fresh, state) for state in ids])
@@ -114,13 +111,10 @@ def test_of_what_is_too_large_that_has_a_goal_in_sight_the_order_is_exact(proble
     assert len(list(expansions_of(pairs, len(near)))) == len(near)
 
 
-def test_what_has_no_goal_in_sight_has_no_pairs() -> None:
+def test_dead_ends() -> None:
     task = load_problem("gossip")
     assert make_pairs(task, expansions=5, max_states=40, seed=0, partially_explored=True) is None
     assert make_pairs(task, expansions=5, max_states=64, seed=0) is not None
-
-
-def test_dead_ends_are_among_what_is_worse() -> None:
     pairs = build_pairs("selective_communication/4_2_pl_5")
     assert (pairs.distance[pairs.worse] == UNREACHABLE).any()
 
@@ -166,8 +160,6 @@ def test_another_goal_of_what_was_exhausted_gives_the_pairs_that_a_new_explorati
     other = replace(second, actions=tuple(replace(action, name=f"{action.name}_") for action in second.actions))
     tasks = (first, second, replace(other, structure=None))
     _, known, new = (make_pairs(task, expansions=20, max_states=MOST, seed=0) for task in tasks)
-    assert known is not None
-    assert new is not None
     for name in ("ids", "distance", "better", "worse", "weight"):
         assert getattr(known, name).tolist() == getattr(new, name).tolist()
     assert known.space.task == second
@@ -184,7 +176,6 @@ def test_the_number_of_expansions_is_bounded(most: int) -> None:
 def test_what_is_drawn_depends_on_the_seed_alone() -> None:
     def arrays(seed: int) -> list[list[float]]:
         pairs = make_pairs(load_problem("gossip"), expansions=6, max_states=MOST, seed=seed)
-        assert pairs is not None
         return [getattr(pairs, name).tolist() for name in ("ids", "distance", "better", "worse", "weight")]
 
     assert arrays(1) == arrays(1)
@@ -203,7 +194,6 @@ def test_what_is_too_large_or_leaves_nothing_to_choose_is_no_problem_to_learn_fr
 def test_the_coin_by_hand(seed: int) -> None:
     """There is one way to the goal: lift, look, shout; until then everything else leaves things as they are."""
     pairs = make_pairs(coin(), expansions=10, max_states=MOST, seed=seed)
-    assert pairs is not None
     states = [0]
     for action in range(3):
         states.append(pairs.space.successor(states[-1], action))
@@ -218,7 +208,6 @@ def test_the_coin_by_hand(seed: int) -> None:
 def test_a_plan_is_preferred_to_what_it_leaves_aside() -> None:
     space = StateSpace(load_problem("gossip"))
     plan = run_agent(make_agent("hfs"), space, make_heuristic("h_ff", space)).plan
-    assert plan is not None
     path, steps = find_states_along(space, plan), len(plan)
     assert steps > 2
     pairs = make_plan_pairs(space, path, seed=0)
@@ -268,13 +257,10 @@ def test_a_rollout_has_the_labels_of_its_exploration(problem: str, forbid: bool,
     assert not len(found.better) + len(found.worse) + len(found.weight)
 
 
-def test_a_rollout_forbids_what_its_source_forbids() -> None:
+def test_rollouts_of_a_source() -> None:
     found = make_rollout(StateSpace(flip_delusion(), consistent_beliefs=True), ExplorerSettings("exhaustive"))
     assert found.space.consistent_beliefs
     assert len(found.ids) == 2
-
-
-def test_a_rollout_reports_visits_and_needs_a_goal() -> None:
     visits: list[int] = []
     make_rollout(coin(), ExplorerSettings("dfs"), visits.append)
     assert visits == [1, 2, 3, 4]

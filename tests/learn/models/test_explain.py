@@ -4,11 +4,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from epigym import StateSpace, load_problem
 from epigym.errors import CheckpointError, MissingError, UsageError
 from epigym.features.types import FeatureTypes
 from epigym.io.checksummed import write_checksummed
-from epigym.problem import load_problem
-from epigym.space.space import StateSpace
 from learn.explain import Explain, explain
 from learn.models.base import Base
 from learn.models.linear.explaining import Explanation
@@ -16,6 +15,7 @@ from learn.models.linear.explaining import explain as explained
 from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation, write_model
 from tests.helpers import tasks
 from tests.helpers.commands import compose
+from tests.helpers.structures import follow
 
 PROBLEM = "coin_in_the_box/pl_5"
 PLAN = ("open_a", "peek_a")
@@ -39,18 +39,11 @@ def make_model(base: Base, iterations: int = 1, *, worlds: bool = True) -> tuple
     return model, space, types
 
 
-def after(space: StateSpace, *plan: str) -> int:
-    names, state = [action.name for action in space.task.actions], space.initial
-    for name in plan:
-        state = space.successor(state, names.index(name))
-    return state
-
-
 @pytest.mark.parametrize("base", ["none", "h_ff", "h_add"])
 @pytest.mark.parametrize("plan", [(), PLAN])
 def test_the_parts_add_up_to_the_score(base: Base, plan: tuple[str, ...]) -> None:
     model, space, types = make_model(base)
-    state = after(space, *plan)
+    state = follow(space, plan)[-1]
     found = explained(space, model, state, types)
     [expected] = LinearScorer(space, model, types).score(np.array([state], dtype=np.int32))
     assert found.score == pytest.approx(expected)
@@ -66,12 +59,19 @@ def test_the_parts_add_up_to_the_score(base: Base, plan: tuple[str, ...]) -> Non
     assert found.known == len({part.colour for part in found.parts} & weights.keys()) < len(found.parts)
 
 
-def test_a_model_that_knows_nothing_scores_by_its_constant() -> None:
+def test_what_is_listed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, space, types = make_model("none")
     none = np.array([], dtype=np.uint64)
     empty = LinearModel("", model.representation, none, none.astype(np.float64), none.astype(np.int64), constant=2)
     found = explained(space, empty, 0, types)
     assert (found.score, found.features, found.known) == (2, 0, 0)
+    every = run_explain(capsys, f"problem={PROBLEM}", f"checkpoint={file}", "top=100").features
+    some = run_explain(capsys, f"problem={PROBLEM}", f"checkpoint='{file.parent}/{{domain}}.json'", "top=3")
+    assert "at the start" in some.lines[0]
+    assert some.features == every[:3]
+    assert "contribution" not in " ".join(
+        run_explain(capsys, f"problem={PROBLEM}", f"checkpoint={file}", "top=0").lines
+    )
 
 
 class Printed:
@@ -106,7 +106,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_what_is_printed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, space, types = make_model("h_ff")
-    state = after(space, *PLAN)
+    state = follow(space, PLAN)[-1]
     [expected] = LinearScorer(space, model, types).score(np.array([state], dtype=np.int32))
     found: Explanation = explained(space, model, state, types)
     said = run_explain(capsys, f"problem={PROBLEM}", f"checkpoint={file}", "after=[open_a,peek_a]", "top=100")
@@ -130,16 +130,6 @@ def test_what_is_printed(file: Path, capsys: pytest.CaptureFixture[str]) -> None
     ends = {line.split()[0]: line for line in said.lines[said.lines.index("mentioned there:") + 1 :]}
     used = set(re.findall(r"\b[0-9a-f]{8}\b", " ".join([*(row[5] for row in rows), *ends.values()])))
     assert used - {row[4] for row in rows} == ends.keys()
-
-
-def test_only_the_top_is_listed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    every = run_explain(capsys, f"problem={PROBLEM}", f"checkpoint={file}", "top=100").features
-    some = run_explain(capsys, f"problem={PROBLEM}", f"checkpoint='{file.parent}/{{domain}}.json'", "top=3")
-    assert "at the start" in some.lines[0]
-    assert some.features == every[:3]
-    assert "contribution" not in " ".join(
-        run_explain(capsys, f"problem={PROBLEM}", f"checkpoint={file}", "top=0").lines
-    )
 
 
 @pytest.mark.parametrize(

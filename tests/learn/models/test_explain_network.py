@@ -12,12 +12,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from epigym import StateSpace, load_problem
 from epigym.encoding.encoder import make_encoder, make_encoding
 from epigym.encoding.relational import KIND_OF, Relational, type_ids_of
 from epigym.errors import UsageError
 from epigym.features.types import FeatureTypes
-from epigym.problem import load_problem
-from epigym.space.space import StateSpace
 from learn.explain import Explain
 from learn.explain import explain as print_explanation
 from learn.models.base import Base
@@ -26,6 +25,7 @@ from learn.models.gine.explaining import explain, measure_influence, name_nodes
 from learn.models.gine.model import write_network
 from learn.models.gine.scorer import as_model, make_scorer
 from tests.helpers.commands import compose
+from tests.helpers.structures import follow
 from tests.helpers.trained import SMALL, content_of, random_trained
 
 PROBLEM = "coin_in_the_box/pl_5"
@@ -38,20 +38,13 @@ def random_network(types: FeatureTypes, base: Base) -> Trained:
     return replace(trained, encoding={"name": "relational", **asdict(Relational())})
 
 
-def after(space: StateSpace, *plan: str) -> int:
-    actions, state = [action.name for action in space.task.actions], space.initial
-    for name in plan:
-        state = space.successor(state, actions.index(name))
-    return state
-
-
 @pytest.mark.parametrize("base", ["none", "h_ff"])
 @pytest.mark.parametrize("plan", [(), PLAN])
 def test_the_parts_are_the_value(base: Base, plan: tuple[str, ...]) -> None:
     space = StateSpace(load_problem(PROBLEM))
     types = FeatureTypes(space.task)
     trained = random_network(types, base)
-    state = after(space, *plan)
+    state = follow(space, plan)[-1]
     found = explain(space, trained, state, types)
     [expected] = make_scorer(trained, space).score(np.array([state]))
     assert found.value == found.base + found.correction == pytest.approx(expected, abs=1e-4)
@@ -132,7 +125,7 @@ def test_a_network_is_explained_from_both_of_its_files(tmp_path: Path, capsys: p
     trained = random_network(types, "h_add")
     write(content_of(trained, SMALL), tmp_path / "best.ckpt")
     write_network(as_model(trained), tmp_path / "model.json")
-    found = explain(space, trained, after(space, *PLAN), types)
+    found = explain(space, trained, follow(space, PLAN)[-1], types)
     said = []
     for file in (tmp_path / "best.ckpt", tmp_path / "model.json"):
         settings = [f"problem={PROBLEM}", f"checkpoint={file}", f"after=[{','.join(PLAN)}]", "top=4"]

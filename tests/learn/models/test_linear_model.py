@@ -316,19 +316,20 @@ def test_a_schema_that_cannot_be_read_alone_is_an_error_of_its_file(content: str
         read_schema(tmp_path / "model.json")
 
 
-def test_a_task_of_the_domain_has_its_model_and_a_file_of_that_name_has_not(folder: Path) -> None:
+def test_the_file_that_is_taken(folder: Path, tmp_path: Path) -> None:
     small, large = (FeatureTypes(domain_problem("coin_in_the_box", agents=count)).schema for count in (3, 5))
     coin, general = write(folder, "coin_in_the_box", *small), write(folder, "general")
     assert find_model(None, "coin_in_the_box", large)[0] == coin
     assert find_model(None, "coin_in_the_box", FeatureTypes(hopeless()).schema)[0] == general
-
-
-def test_a_file_is_taken_as_it_is_named(folder: Path, tmp_path: Path) -> None:
     write(folder, "general")
     mine = write(tmp_path, "grapevine", 1)
     assert find_model(mine, "coin_in_the_box", frozenset({9}))[0] == mine
     file, model = find_model(str(tmp_path / "{domain}.json"), "grapevine", frozenset({9}))
     assert (file, model.domain) == (mine, "grapevine")
+    write(folder, "general")
+    (folder / "coin_in_the_box.json").write_text("{}")
+    with pytest.raises(CheckpointError, match=r"coin_in_the_box\.json: damaged or edited"):
+        find_model(None, "coin_in_the_box", frozenset())
 
 
 def test_what_is_missing_is_named_with_a_remedy(folder: Path, tmp_path: Path) -> None:
@@ -346,13 +347,6 @@ def test_what_is_missing_is_named_with_a_remedy(folder: Path, tmp_path: Path) ->
         CheckpointError, match=r"best\.ckpt: expected a model\.json of learn\.train; the heuristic 'gnn'"
     ):
         find_model("best.ckpt", "coin_in_the_box", frozenset())
-
-
-def test_a_damaged_model_of_the_domain_is_not_passed_over(folder: Path) -> None:
-    write(folder, "general")
-    (folder / "coin_in_the_box.json").write_text("{}")
-    with pytest.raises(CheckpointError, match=r"coin_in_the_box\.json: damaged or edited"):
-        find_model(None, "coin_in_the_box", frozenset())
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
+from epigym import StateSpace, Task, load_problem, to_pyg
 from epigym.encoding.encoder import ENCODINGS, make_encoder, make_encoding
 from epigym.encoding.identifiers import NODE_TYPES
-from epigym.encoding.pyg import to_pyg
 from epigym.encoding.relational import KINDS, MAX_WORLDS, Relational, type_ids_of
 from epigym.errors import UsageError
 from epigym.features.types import FeatureTypes
-from epigym.problem import load_problem
 from epigym.space.rows import GraphBatch
-from epigym.space.space import StateSpace
-from epigym.task.task import Task
 from learn.models.checkpoints import Trained
 from learn.models.gine.network import GineNetwork, make_network
 from learn.models.gine.scorer import NetworkScorer
@@ -242,11 +239,13 @@ def test_a_network_pools_the_node_types_of_its_encoding(encoding: str) -> None:
     assert network.head[0].in_features == 2 * expected * 16
 
 
-def test_sizes_are_those_of_the_settings() -> None:
+def test_sizes_and_empty_batches() -> None:
     network: Any = GineNetwork({"name": "hash", "width": 20}, width=6, layers=4)
     assert (network.nodes[0].in_features, len(network.layers), network.last.in_features) == (20, 4, 6)
     typed: Any = GineNetwork({"name": "relational", "type_ids": 50}, [3, 50])
     assert typed.nodes.place.tolist() == [*(0, 0, 0, 1), *[0] * 46, 2]
+    trained: Trained = random_trained(SMALL, "relational")
+    assert NetworkScorer(trained, StateSpace(coin())).score(np.empty(0, dtype=np.int32)).shape == (0,)
 
 
 class Own(nn.Module):
@@ -270,8 +269,3 @@ def test_another_class_gets_what_it_has_parameters_for() -> None:
             UsageError, match=rf"_target_={wrong}: expected a class that derives from torch\.nn\.Module"
         ):
             make_network({"_target_": wrong}, {"name": "hash"}, [])
-
-
-def test_no_e_states_have_no_scores() -> None:
-    trained: Trained = random_trained(SMALL, "relational")
-    assert NetworkScorer(trained, StateSpace(coin())).score(np.empty(0, dtype=np.int32)).shape == (0,)

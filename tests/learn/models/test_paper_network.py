@@ -6,15 +6,12 @@ from typing import Any, cast
 import numpy as np
 import pytest
 import torch
-from torch_geometric.nn import GINEConv
 
+from epigym import StateSpace, load_problem, to_pyg
 from epigym.encoding.encoder import IDENTIFIERS, Encoder
-from epigym.encoding.pyg import to_pyg
 from epigym.errors import UsageError
-from epigym.problem import load_problem
 from epigym.space import ragged
 from epigym.space.rows import GoalPart, Rows, unroll
-from epigym.space.space import StateSpace
 from epigym.space.traversal import breadth_first
 from learn.data.rows import join
 from learn.models.gine.paper import PaperNetwork
@@ -166,16 +163,6 @@ def test_settings_that_make_no_map_are_refused(wrong: dict[str, Any]) -> None:
         PaperNetwork(ENCODING, **wrong)
 
 
-def test_index_add_aggregation_is_the_stock_sum() -> None:
-    network = make_paper_network().eval()
-    data = RandomStates(2, 5).data(range(5))
-    nodes, edges = network.node_mlp(data.x), network.edge_mlp(data.edge_attr)
-    conv = network.convs[0]
-    stock = GINEConv(conv.nn, edge_dim=32)
-    stock.load_state_dict(conv.state_dict())
-    torch.testing.assert_close(conv(nodes, data.edge_index, edges), stock(nodes, data.edge_index, edges))
-
-
 def test_shared_computation_gives_the_values_of_separate_graphs() -> None:
     network = make_paper_network().eval()
     first, second = RandomStates(3, 20, agents=3), RandomStates(4, 10)
@@ -224,15 +211,12 @@ def test_shared_computation_is_the_plain_one_on_real_states(space: StateSpace, e
     assert found.std() > 1e-2
 
 
-def test_classes_are_fewer_than_worlds(space: StateSpace) -> None:
+def test_shared_computation_on_real_states(space: StateSpace) -> None:
     encoder, ids = Encoder(space), np.arange(225)
     graphs = share([(encoder, ids)])
     assert len(graphs.states.layers[0].own.ptr) - 1 < space.world_counts(ids).sum()
     assert len(graphs.goals.bits) == len(encoder.goal.bits), "the goal part is computed once for all e-states"
     assert len({tuple(bits) for bits in graphs.identifiers.tolist()}) == len(graphs.identifiers)
-
-
-def test_problems_of_one_batch_do_not_touch(space: StateSpace) -> None:
     network = random_trained(PAPER).network
     part = (Encoder(space), np.array([3, 50]))
     both, alone = network(share([part, part])), network(share([part]))

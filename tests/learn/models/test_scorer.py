@@ -9,16 +9,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 
+from epigym import EState, LimitError, StateSpace, Task, load_problem, to_pyg
 from epigym.encoding.encoder import ENCODINGS, IDENTIFIERS, Encoder, make_encoder, make_encoding
-from epigym.encoding.pyg import to_pyg
 from epigym.encoding.relational import Relational, type_ids_of
-from epigym.errors import LimitError
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
-from epigym.problem import load_problem
-from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent, not_
-from epigym.task.task import EState, Task
 from learn.models.base import Base, BaseHeuristic, correct
 from learn.models.calibration import Calibration
 from learn.models.checkpoints import Trained
@@ -54,26 +50,15 @@ def shuffle_ids(space: StateSpace, count: int) -> np.ndarray:
     return np.random.default_rng(0).permutation(len(space))[:count].astype(np.int32)
 
 
-@pytest.mark.parametrize("encoding", IDENTIFIERS)
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_scores_of_the_paper_s_network_are_those_of_the_plain_one(encoding: str, name: str) -> None:
-    space = explore_some(name, 300)
-    ids, trained = shuffle_ids(space, 270), random_regressor(encoding)
-    scorer = make_scorer(trained, space)
-    assert isinstance(scorer, PaperScorer)
-    scores = scorer.score(ids)
-    assert scores.dtype == np.float64
-    assert scores.std() > 100 * CLOSE
-    assert np.abs(scores - plain_scores(trained, space, ids)).max() < CLOSE
-
-
-@pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("name", PROBLEMS)
-def test_scores_of_a_network_are_those_of_the_plain_one(encoding: str, name: str) -> None:
-    space = explore_some(name, 120)
+@pytest.mark.parametrize(
+    ("network", "encoding"), [*((PAPER, one) for one in IDENTIFIERS), *((SMALL, one) for one in ENCODINGS)]
+)
+def test_scores_are_those_of_the_plain_network(network: dict[str, Any], encoding: str, name: str) -> None:
+    space = explore_some(name, 200)
     types = type_ids_of([FeatureTypes(space.task)], Relational()) if encoding == "relational" else []
-    ids, trained = shuffle_ids(space, 100), random_trained(SMALL, encoding, types=types)
-    assert isinstance(make_scorer(trained, space), FusedScorer)
+    ids, trained = shuffle_ids(space, 180), random_trained(network, encoding, types=types)
+    assert isinstance(make_scorer(trained, space), PaperScorer if network is PAPER else FusedScorer)
     for scorer in (make_scorer(trained, space), NetworkScorer(trained, space)):
         scores = scorer.score(ids)
         assert scores.dtype == np.float64
@@ -96,7 +81,6 @@ def test_a_network_corrects_its_base(network: dict[str, Any], base: Base) -> Non
     if base == "none":
         assert corrected.relaxation is None
     else:
-        assert corrected.relaxation is not None
         assert corrected.relaxation(ids).actions.tolist() == Relaxation(space)(ids).actions.tolist()
 
 

@@ -8,12 +8,9 @@ import minari
 import numpy as np
 import pytest
 
-from epigym.envs.env import EpistemicEnv
-from epigym.envs.wrappers import PaddedObservation
+from epigym import EpistemicEnv, PaddedObservation, Task, load_problem
 from epigym.errors import EpigymError, UsageError
-from epigym.problem import load_problem
 from epigym.task.formula import TRUE
-from epigym.task.task import Task
 from learn.data.dataset import make_samples
 from learn.data.explorers import ExplorerSettings, explore
 from learn.reinforcement.episodes import write_minari

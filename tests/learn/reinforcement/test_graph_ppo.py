@@ -10,12 +10,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from epigym import EpigymError, StateSpace, to_pyg
 from epigym.encoding.encoder import Encoder
-from epigym.encoding.pyg import to_pyg
 from epigym.envs.domain_env import DomainEnv
 from epigym.envs.vector import EpistemicVectorEnv
-from epigym.errors import EpigymError
-from epigym.space.space import StateSpace
 from epigym.task.formula import and_
 from learn.graph_ppo import GraphPpo
 from learn.graph_ppo import train as command
@@ -25,6 +23,7 @@ from learn.reinforcement.graph_ppo import GraphPolicy, estimate_advantages, make
 from learn.reinforcement.options import Hyperparameters
 from learn.training.seeds import average_over_seeds
 from tests.helpers.commands import compose
+from tests.helpers.structures import follow
 
 CHOICES = Hyperparameters(
     learning_rate=3e-3, rollout=8, epochs=4, minibatches=2, gamma=0.9, trace=0.95, clip=0.2, entropy=0.01, value=1.0,
@@ -218,11 +217,8 @@ def test_playing_counts_steps_up_to_the_goal() -> None:
     looking = env.goal_option("looking_b", env.np_random)
     goals = [env.task.goal, looking, env.goal_option("looking_a, B(c, tail)", env.np_random)]
     taken = play(space, Encoder(space, "hash"), goals, choose, 4)
-    holds = [[space.model(0).holds(and_(*goal)) for goal in goals]]
-    state = 0
-    for name in ("signal_a_b", "open_a", "peek_b"):
-        state = space.successor(state, names.index(name))
-        holds.append([space.model(state).holds(and_(*goal)) for goal in goals])
+    states = follow(space, ("signal_a_b", "open_a", "peek_b"))
+    holds = [[space.model(state).holds(and_(*goal)) for goal in goals] for state in states]
     first = [column.index(True) if True in column else 4 for column in map(list, zip(*holds, strict=True))]
     assert taken.tolist() == first
     assert first[0] == 3
@@ -247,12 +243,9 @@ def test_the_command_writes_curves_goals_and_policies(tmp_path: Path) -> None:
     assert torch.load(tmp_path / "policy_3.pt", weights_only=True)
 
 
-def test_the_summary_has_the_interval_of_student() -> None:
+def test_intervals() -> None:
     assert summarize([0.9]) == "90.0 % of the optimal return on goals held out, one seed"
     assert summarize([0.9, 0.95, 1.0]) == "95.0 ± 12.4 % of the optimal return on goals held out, 3 seeds"
-
-
-def test_the_interval_over_seeds_holds_the_mean_as_often_as_it_says() -> None:
     draws = np.random.default_rng(0).normal(size=(2000, 3))
     found = [average_over_seeds(list(row)) for row in draws]
     assert np.mean([abs(mean) <= half for mean, half in found]) == pytest.approx(0.95, abs=0.015)

@@ -52,7 +52,6 @@ def test_rounds_go_on_while_they_gain(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fitted[0] < fitted[1] < fitted[2]
     assert (chosen.model.card["aggregation"], chosen.model.card["states"]) == (1, fitted[1])
     kept = chosen.trials[4].model
-    assert kept is not None
     assert chosen.model.weights.tolist() == kept.weights.tolist()
     assert set(chosen.model.definitions) >= set(kept.colours.tolist())
 
@@ -86,7 +85,6 @@ def test_what_can_be_exhausted_is_labelled_exactly_and_of_the_rest_the_plan_is_l
     small, large = next(sample_problems(DOMAIN, "train", 5)).task, next(sample_problems(DOMAIN, "validation", 5)).task
     exact, planned = make_added_pairs([small, large], model, nodes=1000, expansions=5, seed=3)
     expected = make_pairs(small, expansions=5, max_states=MAX_STATES, seed=3)
-    assert expected is not None
     assert (exact.ids.tolist(), exact.distance.tolist()) == (expected.ids.tolist(), expected.distance.tolist())
     assert make_pairs(large, expansions=5, max_states=MAX_STATES, seed=4) is None
     space = StateSpace(large)

@@ -21,7 +21,7 @@ BEST = (*SEARCHED, "base=best")
     ("h_ff", "h_add", "chosen"),
     [((3, 50), (3, 40), "h_add"), ((3, 40), (3, 50), "h_ff"), ((3, 40), (3, 40), "h_ff"), ((2, 40), (3, 50), "h_add")],
 )
-def test_the_better_network_is_kept_and_the_first_of_equals(
+def test_the_better_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, h_ff: tuple[int, int], h_add: tuple[int, int], chosen: str
 ) -> None:
     ends = {"h_ff": h_ff, "h_add": h_add}

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from domains import assembly_line
+from epigym import EpigymError, load_problem
 from epigym.encoding.encoder import make_encoding
-from epigym.errors import EpigymError
 from epigym.language import parse_mastar
-from epigym.problem import load_problem
 from epigym.space import ragged
 from learn.data.explorers import ExplorerSettings
 from learn.data.pairs import Pairs, make_pairs, make_rollout
@@ -36,10 +35,8 @@ labels = st.lists(st.integers(0, 6), min_size=1, max_size=80).map(lambda values:
 seeds = st.integers(0, 2**31)
 
 
-@given(labels, seeds, st.floats(0.1, 1.0))
-def test_balance_caps_classes_at_a_share_of_the_original_count(
-    distance: NDArray[np.int32], seed: int, share: float
-) -> None:
+@given(labels, seeds, st.floats(0, 1))
+def test_balance_caps_classes_at_a_share_of_the_count(distance: NDArray[np.int32], seed: int, share: float) -> None:
     kept = balance(distance, share, np.random.default_rng(seed))
     assert np.all(np.diff(kept) > 0)
     counts, original = np.bincount(distance[kept], minlength=7), np.bincount(distance, minlength=7)
@@ -48,12 +45,6 @@ def test_balance_caps_classes_at_a_share_of_the_original_count(
     else:
         limit = max(1, int(share * len(distance)))
         assert counts.tolist() == np.minimum(original, limit).tolist()
-
-
-def test_balance_by_hand() -> None:
-    distance = np.array([0] * 8 + [1] * 2)
-    kept = balance(distance, 0.5, np.random.default_rng(0))
-    assert np.bincount(distance[kept]).tolist() == [5, 2]
 
 
 @given(labels, seeds)
@@ -80,12 +71,6 @@ def test_ragged_positions_are_those_of_slices(lengths: list[int], data: st.DataO
     expected = [flat[ptr[row] : ptr[row + 1]].tolist() for row in rows]
     assert flat[found].tolist() == [value for part in expected for value in part]
     assert counts.tolist() == [len(part) for part in expected]
-
-
-@pytest.mark.parametrize("share", [0.0, 1.0])
-def test_balance_keeps_at_least_one_of_every_class(share: float) -> None:
-    distance = np.array([0, 0, 0, 1, 2])
-    assert set(distance[balance(distance, share, np.random.default_rng(0))]) == {0, 1, 2}
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +134,6 @@ def test_pairs_name_the_e_states_of_their_batch(problems_with_pairs: list[Pairs]
 
 def test_runs_of_large_graphs_are_short() -> None:
     pairs = make_pairs(parse_mastar(assembly_line.problem(parts=3)), expansions=20, max_states=2000, seed=0)
-    assert pairs is not None
     large, small = (
         PairRuns(LabelledStates([pairs], make_encoding(name), "none", shared=False)) for name in ("hash", "relational")
     )
@@ -159,13 +143,10 @@ def test_runs_of_large_graphs_are_short() -> None:
     assert len(small) == -(-len(pairs.better) // 64)
 
 
-def test_a_last_batch_of_one_sample_is_dropped(rollouts: list[Pairs]) -> None:
+def test_single_samples(rollouts: list[Pairs]) -> None:
     samples = StateSamples(states_of(rollouts), [np.arange(17), np.arange(0)], gradients=True)
     assert [len(batch.base) for batch in batches_of(TrainingData(samples, samples, 16, 0))] == [16]
     assert [len(batch.base) for batch in batches_of(TrainingData(samples, samples, 15, 0))] == [15, 2]
-
-
-def test_one_sample_is_too_few(rollouts: list[Pairs]) -> None:
     one = StateSamples(states_of(rollouts), [np.arange(1), np.arange(0)], gradients=True)
     with pytest.raises(EpigymError, match=r"^1 training samples are too few: at least 2 are needed$"):
         TrainingData(one, one, 16, 0)

@@ -19,7 +19,7 @@ from learn.models.checkpoints import load, read_all
 from learn.models.gine.scorer import make_scorer
 from learn.train import Train
 from learn.training.example import write_samples
-from learn.training.options import ModelOptions, SampledOptions, collect_given
+from learn.training.options import ModelOptions, RankingOptions, SampledOptions, SearchValidation, collect_given
 from learn.training.sampling import sample_tasks
 from learn.training.validation import validate_by_search
 from tests.helpers.commands import compose
@@ -65,6 +65,8 @@ def test_it_samples_problems_of_grapevine_and_takes_minutes() -> None:
     assert isinstance(settings.model, ModelOptions)
     assert (settings.data.instances, settings.data.batch_size, settings.model.schedule) == (60, 256, "linear")
     assert settings.model.averaging == 0.98
+    assert (settings.encoding["name"], settings.objective) == ("hash", RankingOptions(name="ranking"))
+    assert settings.validation == SearchValidation(by="search", problems=40, nodes=500)
     assert collect_given(settings.trainer) == {
         "accelerator": "auto", "max_epochs": 12, "deterministic": True, "check_val_every_n_epoch": 3,
     }  # fmt: skip
@@ -127,7 +129,7 @@ def test_a_training_says_when_and_why_it_stopped(fit: Fit, tmp_path: Path, overr
 
 
 @pytest.mark.parametrize(("kind", "overrides"), [("files", FEW), ("published", ("recipe=paper", "trainer=cpu"))])
-def test_what_is_named_is_learned_from_and_searched(
+def test_what_is_named_is_learned(
     fit: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, overrides: tuple[str, ...]
 ) -> None:
     text = domains.write("collaboration_communication/2_2_3_pl_4")

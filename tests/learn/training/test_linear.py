@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -12,17 +11,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import domains
+from epigym import StateSpace, Task
 from epigym.errors import EpigymError, UsageError
 from epigym.features.types import FeatureTypes, short
 from epigym.problem import domain_problem
-from epigym.space.space import StateSpace
-from epigym.task.task import Task
 from learn import train as command
 from learn.data.distribution import sample_problems
-from learn.models.linear.model import LinearModel, LinearScorer, Representation, read_model
+from learn.models.linear.model import LinearModel, LinearScorer, read_model
 from learn.training import sampling
-from learn.training.linear import training
 from learn.training.linear.training import LinearTrial, Selection, select_model, train_linear
 from learn.training.options import LinearOptions
 from learn.training.validation import ValidationResult
@@ -57,7 +53,6 @@ def test_candidates_are_what_was_asked_for(selection: Selection) -> None:
         for loss in ("ranking", "regression")
     ]
     for one in learned:
-        assert one.model is not None
         assert 0 < len(one.model.colours) <= TINY.features
         assert str(one.model.representation) == one.name
         assert 0 < one.accuracy <= 1
@@ -68,7 +63,6 @@ def test_the_simplest_of_the_best_by_search_is_chosen(selection: Selection) -> N
     most = max(one.validation.solved for one in ended)
     fewest = min(one.validation.expanded for one in ended if one.validation.solved == most)
     first = next(one for one in ended if one.validation.solved == most and one.validation.expanded <= 1.1 * fewest)
-    assert first.model is not None
     assert selection.model.weights.tolist() == first.model.weights.tolist()
     assert selection.model.representation == first.model.representation
     assert selection.model.card["validation"] == {"problems": 2, "solved": most, "expanded": first.validation.expanded}
@@ -250,63 +244,3 @@ def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None
     ids = np.arange(len(space), dtype=np.int32)
     assert heuristic.score(ids).tolist() == LinearScorer(space, model).score(ids).tolist()
     assert len(set(heuristic.score(ids).tolist())) > 1
-
-
-@pytest.mark.parametrize(
-    ("overrides", "message"),
-    [
-        (["problem=coin_in_the_box/pl_3"], "problem=coin_in_the_box/pl_3: model=linear does not use it, only "),
-        (["domain=[]"], "no domain is left to learn from: give domain="),
-        (["domain=grapevin"], "unknown domain 'grapevin': did you mean 'grapevine'?"),
-        (["domain=[grapevine,all]"], "unknown domain 'all'"),
-    ],
-)
-def test_the_command_wants_domains(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overrides: list[str], message: str
-) -> None:
-    def refuse(*arguments: object) -> Selection:
-        raise AssertionError("training has begun")
-
-    monkeypatch.setattr(training, "train_linear", refuse)
-    with pytest.raises(UsageError, match=rf"^{re.escape(message)}[^\n]*$"):
-        command.train(settings(tmp_path, *overrides))
-    assert not (tmp_path / "run").exists()
-
-
-def test_all_are_all_domains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[Sequence[str], LinearOptions, int]] = []
-    nothing = np.empty(0)
-    model = LinearModel(
-        "general",
-        Representation(0),
-        nothing.astype(np.uint64),
-        nothing,
-        nothing.astype(np.int64),
-        card={"loss": "none"},
-    )
-
-    def record(names: Sequence[str], options: LinearOptions, seed: int) -> Selection:
-        asked.append((names, options, seed))
-        return Selection(model, (make_trial(0, 1),), 1)
-
-    monkeypatch.setattr(training, "train_linear", record)
-    command.train(settings(tmp_path, "domain=all", "seed=5", f"model.folder={tmp_path}"))
-    [(names, options, seed)] = asked
-    assert names == list(domains.DOMAINS)
-    assert (options.instances, options.iterations, seed) == (2, [0], 5)
-    assert read_model(tmp_path / "general.json").domain == "general"
-
-
-@pytest.mark.parametrize(
-    ("override", "message"),
-    [
-        ("model.instances=0", "model.instances=0: expected at least 1"),
-        ("model.goals=0", "model.goals=0: expected at least 1"),
-        ("model.iterations=[3]", "model.iterations"),
-        ("model.losses=[hinge]", "model.losses"),
-        ("model.bases=[h_max]", "model.bases"),
-    ],
-)
-def test_wrong_settings_are_named(tmp_path: Path, override: str, message: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(message)):
-        settings(tmp_path, "domain=gossip", override)

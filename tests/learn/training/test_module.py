@@ -12,8 +12,7 @@ from lightning import Callback, LightningModule, Trainer
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from epigym.errors import EpigymError
-from epigym.space.space import StateSpace
+from epigym import EpigymError, StateSpace
 from learn.models.calibration import Calibration
 from learn.models.checkpoints import load, read_all
 from learn.models.scoring import open_scorer
@@ -29,7 +28,7 @@ from tests.helpers.runs import PAPER, SEARCHED, Fit, rows_of
 STILL = ("model.optimizer.lr=0.0", "model.schedule=constant", "model.averaging=0")
 
 
-def test_step_errors_by_hand() -> None:
+def test_losses_and_errors_by_hand() -> None:
     errors = StepErrors()
     errors.update(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
     errors.update(torch.tensor([3.5]), torch.tensor([3.0]))
@@ -38,12 +37,15 @@ def test_step_errors_by_hand() -> None:
     spread = (1 - mean) ** 2 + (4 - mean) ** 2 + (3 - mean) ** 2
     expected = {"mae": 2.5 / 3, "rmse": math.sqrt(4.25 / 3), "r2": 1 - 4.25 / spread, "within_half": 2 / 3}
     assert metrics == pytest.approx(expected)
-
-
-def test_r2_of_equal_distances_is_not_a_number() -> None:
     errors = StepErrors()
     errors.update(torch.tensor([3.0, 2.0]), torch.tensor([2.0, 2.0]))
     assert torch.isnan(errors.compute()["r2"])
+    loss = loss_of({"name": "distance", "max_distance": 50}, [1.0, -2.0, 40.0], [2.0, 10.0, 5.0],
+                   distance=[4.0, 8.0, 70.0])  # fmt: skip
+    assert loss == pytest.approx(((3 - 4) ** 2 + (8 - 8) ** 2 + (45 - 50) ** 2) / 3 / 50**2)
+    loss = loss_of({"name": "ranking"}, [0.5, 0.0, 1.0], [1.0, 2.0, 0.0],
+                   better=[0, 2], worse=[1, 0], weight=[0.25, 0.75])  # fmt: skip
+    assert loss == pytest.approx(0.25 * math.log1p(math.exp(1.5 - 2)) + 0.75 * math.log1p(math.exp(1 - 1.5)))
 
 
 class Given(nn.Module):
@@ -73,19 +75,6 @@ def loss_of(objective: dict[str, Any], said: list[float], base: list[float], **b
     return float(loss)
 
 
-def test_the_loss_of_distances_is_a_share_of_the_largest() -> None:
-    """The last is farther than 50 steps and counts as 50."""
-    loss = loss_of({"name": "distance", "max_distance": 50}, [1.0, -2.0, 40.0], [2.0, 10.0, 5.0],
-                   distance=[4.0, 8.0, 70.0])  # fmt: skip
-    assert loss == pytest.approx(((3 - 4) ** 2 + (8 - 8) ** 2 + (45 - 50) ** 2) / 3 / 50**2)
-
-
-def test_the_loss_of_pairs_is_logistic_in_the_difference_of_their_values() -> None:
-    loss = loss_of({"name": "ranking"}, [0.5, 0.0, 1.0], [1.0, 2.0, 0.0],
-                   better=[0, 2], worse=[1, 0], weight=[0.25, 0.75])  # fmt: skip
-    assert loss == pytest.approx(0.25 * math.log1p(math.exp(1.5 - 2)) + 0.75 * math.log1p(math.exp(1 - 1.5)))
-
-
 def record_bounds(monkeypatch: pytest.MonkeyPatch, found: list[tuple[int, int, int]]) -> list[tuple[int, int] | None]:
     """Has validation by search find so many solved, expanded and not solved, one after the other; the bounds asked."""
     bounds: list[tuple[int, int] | None] = []
@@ -109,7 +98,7 @@ def record_bounds(monkeypatch: pytest.MonkeyPatch, found: list[tuple[int, int, i
         ([(400, 9000, 200), (400, 8999, 200), (400, 8998, 200), (400, 8999, 200)], 3),
     ],
 )
-def test_the_epoch_is_kept_that_solves_most_and_then_expands_fewest(
+def test_the_best_epoch_is_kept(
     fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: list[tuple[int, int, int]], best: int
 ) -> None:
     bounds = record_bounds(monkeypatch, found)
@@ -123,9 +112,7 @@ def test_the_epoch_is_kept_that_solves_most_and_then_expands_fewest(
 
 
 @pytest.mark.parametrize("overrides", [("encoding=relational", "base=h_add"), ("encoding=hash", "base=none")])
-def test_a_checkpoint_that_was_validated_by_search_has_a_calibration(
-    fit: Fit, tmp_path: Path, overrides: tuple[str, ...]
-) -> None:
+def test_checkpoints_validated_by_search_are_calibrated(fit: Fit, tmp_path: Path, overrides: tuple[str, ...]) -> None:
     """Of the plans found in its validation, the least squares among monotone maps."""
     given = (*SEARCHED, *overrides, "objective=distance", "validation.nodes=100")
     metrics = fit(*given)
@@ -179,9 +166,7 @@ def flat(network: nn.Module | Any) -> Tensor:
 
 
 @pytest.mark.parametrize("decay", [0.5, 0.98])
-def test_what_is_validated_and_saved_is_the_exponential_average_of_the_weights(
-    fit: Fit, tmp_path: Path, decay: float
-) -> None:
+def test_the_exponential_average_is_validated_and_saved(fit: Fit, tmp_path: Path, decay: float) -> None:
     fit(*SEARCHED, "base=h_ff", f"model.averaging={decay}", f"callbacks=[{{_target_: {__name__}.Trace}}]")
     average, after = Trace.trained[0], {}
     for step, weights in enumerate(Trace.trained, 1):

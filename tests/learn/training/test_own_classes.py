@@ -1,9 +1,6 @@
 """Networks, optimizers, callbacks and loggers of users, named on the command line."""
 
 import inspect
-import json
-import logging
-import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
@@ -15,15 +12,13 @@ import pytest
 import torch
 from lightning import Trainer
 
+from epigym import StateSpace, load_problem, to_pyg
 from epigym.encoding.encoder import make_encoder, make_encoding
-from epigym.encoding.pyg import to_pyg
 from epigym.errors import EpigymError, UsageError
-from epigym.problem import load_problem
-from epigym.space.space import StateSpace
 from learn.models.base import BaseHeuristic
 from learn.models.checkpoints import load
 from learn.models.scoring import open_scorer
-from learn.train import Train, main
+from learn.train import Train
 from learn.training import sources
 from learn.training.fitting import train
 from learn.training.options import TrainerOptions
@@ -114,14 +109,6 @@ class Note(Callback):
         Path(self.file).write_text(type(module.network).__name__)
 
 
-class Stop(Callback):
-    def __init__(self, epoch):
-        self.epoch = epoch
-
-    def on_train_epoch_start(self, trainer, module):
-        if trainer.current_epoch == self.epoch:
-            raise KeyboardInterrupt
-
 
 class Log(CSVLogger):
     def __init__(self, folder):
@@ -180,7 +167,7 @@ def test_a_network_receives_what_its_constructor_names(fit: Fit, tmp_path: Path,
         assert bool(trained.types) == (encoding == "relational")
 
 
-def test_a_network_of_any_settings_receives_those_alone_that_are_not_ours(fit: Fit, tmp_path: Path) -> None:
+def test_settings_of_networks(fit: Fit, tmp_path: Path) -> None:
     fit(*SHORT, "model.network._target_=own.Anything", "+model.network.colour=red")
     made: Any = load(tmp_path / "run" / "checkpoints" / "best.ckpt").network
     assert made.settings == {"colour": "red"}
@@ -213,43 +200,6 @@ def test_options_of_ours_give_way_to_those_of_the_user(fit: Fit, tmp_path: Path)
         fit(*SHORT, "trainer.accelerator=quantum", run="other")
 
 
-@pytest.fixture
-def signals() -> Iterator[None]:
-    """Puts back the answers to signals and the loggers, which a command changes."""
-    handlers, level = logging.root.handlers[:], logging.root.level
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
-    logging.root.handlers[:] = handlers
-    logging.root.setLevel(level)
-
-
-@pytest.mark.usefixtures("signals")
-@pytest.mark.parametrize("epoch", [0, 1])
-def test_an_interrupted_training_says_how_to_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], epoch: int
-) -> None:
-    stop = f"callbacks=[{{_target_: own.Stop, epoch: {epoch}}}]"
-    folders = (f"hydra.run.dir={tmp_path}/run",)
-    arguments = ["learn.train", *PAPER, "trainer.max_epochs=3"]
-    monkeypatch.setenv("HYDRA_FULL_ERROR", "")
-    last = tmp_path / "run" / "checkpoints" / "last.ckpt"
-    remedy = f"go on with resume=true run_dir={tmp_path}/run" if epoch else "no epoch was finished, nothing is kept"
-    monkeypatch.setattr(sys, "argv", [*arguments, *folders, stop])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 130
-    assert capsys.readouterr().err.splitlines()[-1] == f"error: interrupted: {remedy}"
-    assert last.exists() == bool(epoch)
-    if epoch:
-        monkeypatch.setattr(sys, "argv", [*arguments, "resume=true", f"run_dir={tmp_path}/run"])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        assert ended.value.code == 0
-        assert json.loads((tmp_path / "run" / "run.json").read_text())["metrics"]["epochs"] == 3
-
-
 @pytest.mark.parametrize(
     ("override", "message"),
     [
@@ -271,7 +221,7 @@ def test_an_interrupted_training_says_how_to_go_on(
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("source", ["data=sampled", f"problem={PROBLEM}", "data=published"])
-def test_what_a_training_does_not_take_shows_before_anything_is_explored(
+def test_refused_settings_come_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, override: str, message: str, source: str
 ) -> None:
     (tmp_path / "broken.ckpt").write_text("x")

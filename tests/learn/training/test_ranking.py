@@ -82,15 +82,12 @@ def test_it_is_the_pairs_that_are_learned() -> None:
     assert in_order(some, fit(some, "ranking", 1e-6, most=100)) == 1
 
 
-def test_a_regression_finds_the_distances() -> None:
+def test_regressions() -> None:
     data = plant()
     model = fit(data, "regression", 0, most=100)
     assert data.scores(model) == pytest.approx(data.target, abs=1e-2)
     assert model.weights == pytest.approx(TRUTH, abs=1e-2)
     assert model.constant == pytest.approx(7, abs=2e-2)
-
-
-def test_a_regression_minds_the_importance_of_e_states() -> None:
     data = plant()
     wrong = data.target.copy()
     wrong[:30] += 100
@@ -122,9 +119,13 @@ def test_features_correct_the_base_as_far_as_they_may(loss: Loss) -> None:
     assert little.base_weight > 0
 
 
-def test_without_a_base_it_weighs_nothing() -> None:
+def test_what_weighs_nothing() -> None:
     for loss in ("ranking", "regression"):
         assert fit(plant(), loss, 1e-3, most=100).base_weight == 0
+    data = plant()
+    table = csr_array(np.hstack([data.table.toarray()[:, :2], np.ones((60, 1))]))
+    model = fit(FeatureData(**{**vars(data), "table": table, "colours": data.colours[:3]}), "ranking", 1e-3, most=100)
+    assert weight_of(model)[30] == pytest.approx(0)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -157,13 +158,6 @@ def test_equal_features_weigh_alike_and_their_scale_does_not_matter() -> None:
     twice = FeatureData(**{**vars(data), "table": csr_array(np.hstack([column, column])), "colours": data.colours[:2]})
     one, two = fit(twice, "ranking", 1e-2, most=100).weights
     assert one == pytest.approx(two, rel=1e-3)
-
-
-def test_a_feature_that_never_differs_weighs_nothing_in_a_ranking() -> None:
-    data = plant()
-    table = csr_array(np.hstack([data.table.toarray()[:, :2], np.ones((60, 1))]))
-    model = fit(FeatureData(**{**vars(data), "table": table, "colours": data.colours[:3]}), "ranking", 1e-3, most=100)
-    assert weight_of(model)[30] == pytest.approx(0)
 
 
 @pytest.mark.parametrize("l2", [0, 0.3])

@@ -73,6 +73,10 @@ CASES = (
         for name in ("instances", "goals", "expansions", "batch_size")
     ),
     *(Case(f"validation.{name}=0", f"validation.{name}=0: expected at least 1") for name in ("problems", "nodes")),
+    *(Case(f"model=linear model.{name}=0", f"model.{name}=0: expected at least 1") for name in ("instances", "goals")),
+    Case("model=linear model.iterations=[3]", "unknown model.iterations '3': expected one of '0', '1', '2'"),
+    Case("model=linear model.losses=[hinge]", "unknown model.losses 'hinge': expected one of 'ranking', 'regression'"),
+    Case("model=linear model.bases=[h_max]", "unknown model.bases 'h_max': did you mean 'h_add'?"),
     Case("base=h_max", "unknown base 'h_max': did you mean 'h_add'?"),
     Case("objective=distance objective.max_distance=0", "objective.max_distance=0: expected at least 1"),
     Case("trainer=gpu", "trainer.accelerator: this machine has no GPU for 'gpu': give trainer=auto or trainer=cpu"),

@@ -77,7 +77,7 @@ def assert_interrupted(fit: Fit, folder: Path, overrides: tuple[str, ...], steps
         pytest.param(STEPS, (3, 9, 12), marks=pytest.mark.slow),
     ],
 )
-def test_the_interrupted_network_of_the_paper_becomes_what_it_would_have_been(
+def test_interrupted_networks_of_the_paper(
     fit: Fit, tmp_path: Path, overrides: tuple[str, ...], steps: tuple[int, ...]
 ) -> None:
     assert_interrupted(fit, tmp_path, (*PAPER, *overrides), steps)
@@ -92,9 +92,7 @@ def test_the_interrupted_network_of_the_paper_becomes_what_it_would_have_been(
         pytest.param(("encoding=hash", "objective=distance"), marks=pytest.mark.slow),
     ],
 )
-def test_an_interrupted_network_that_is_validated_by_search_becomes_what_it_would_have_been(
-    fit: Fit, tmp_path: Path, overrides: tuple[str, ...]
-) -> None:
+def test_interrupted_networks_validated_by_search(fit: Fit, tmp_path: Path, overrides: tuple[str, ...]) -> None:
     fit(*SEARCHED, *overrides, run="other")
     every, epochs = (
         read_all(last_of(tmp_path / "other"))["global_step"],

@@ -164,9 +164,7 @@ def test_linear_models_have_settings_of_their_own() -> None:
         (["problem=nowhere/pl_1"], "no such file as 'nowhere/pl_1', and unknown domain 'nowhere': "),
     ],
 )
-def test_what_is_wrong_is_one_line_before_anything_is_sampled(
-    sampling_calls: list[Asked], tmp_path: Path, overrides: list[str], message: str
-) -> None:
+def test_wrong_settings(sampling_calls: list[Asked], tmp_path: Path, overrides: list[str], message: str) -> None:
     with pytest.raises(EpigymError, match=rf"^{re.escape(message)}[^\n]*$"):
         train(compose(Train, "train", *overrides, "trainer=cpu", f"run_dir={tmp_path}/run"))
     assert sampling_calls == []

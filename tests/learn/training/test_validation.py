@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from epigym.errors import EpigymError
+from epigym import EpigymError, StateSpace
 from epigym.features.types import FeatureTypes
-from epigym.space.space import StateSpace
 from epigym.task.formula import split_goal
 from learn.data.distribution import sample_problems
 from learn.training.validation import Problems, Scores, validate_by_search
@@ -62,9 +61,7 @@ RECORDED = [
 
 
 @pytest.mark.parametrize(("domain", "scores", "nodes", "solved", "expanded"), RECORDED)
-def test_problems_are_solved_with_the_nodes_recorded(
-    domain: str, scores: Maker, nodes: int, solved: int, expanded: int
-) -> None:
+def test_solved_problems_and_nodes(domain: str, scores: Maker, nodes: int, solved: int, expanded: int) -> None:
     problems = problems_of(domain)
     found = validate_by_search(problems, nodes, scores)
     assert (found.solved, found.expanded, found.stopped) == (solved, expanded, False)
@@ -81,20 +78,16 @@ def test_problems_are_solved_with_the_nodes_recorded(
         ("coin_in_the_box", h_add, (4, 26, 0, False)),
     ],
 )
-def test_validation_stops_where_the_bound_is_out_of_reach(
-    domain: str, scores: Maker, expected: tuple[int, int, int, bool]
-) -> None:
+def test_validation_stops_beyond_the_bound(domain: str, scores: Maker, expected: tuple[int, int, int, bool]) -> None:
     found = validate_by_search(problems_of(domain), 200, scores, bound=(1, 150))
     assert (found.solved, found.expanded, len(found.unsolved), found.stopped) == expected
 
 
-def test_a_score_that_is_not_a_number_is_an_error() -> None:
+def test_errors_of_validation() -> None:
     problems = [(coin(), FeatureTypes(coin()))]
     with pytest.raises(EpigymError, match=r"^heuristic 'score' scored e-state 0 as not a number$"):
         validate_by_search(problems, 10, lambda space, types: lambda ids: np.full(len(ids), np.nan))
 
-
-def test_memory_that_runs_out_does_not_count_as_unsolved() -> None:
     def out_of_memory(ids: NDArray[np.int32]) -> NDArray[np.float64]:
         raise MemoryError
 

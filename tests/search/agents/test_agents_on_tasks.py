@@ -10,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from epigym import StateSpace, load_problem
 from epigym.cli.codes import ExitCode
 from epigym.errors import InconsistentBeliefsError
 from epigym.language import load, parse_mastar
-from epigym.problem import load_problem
 from epigym.reference.semantics import validate
-from epigym.space.space import StateSpace
 from search.agents import AGENTS, Agent, make_agent, run_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -94,9 +93,7 @@ def test_no_agent_searches_where_the_goal_is_out_of_reach_for_certain(agent: str
 
 
 @every_pair
-def test_every_agent_finds_the_only_plan_and_with_consistent_beliefs_proves_that_there_is_none(
-    agent: str, heuristic: str
-) -> None:
+def test_every_agent_finds_the_only_plan_and_keeps_beliefs_consistent(agent: str, heuristic: str) -> None:
     free = find_plan(delusion(), Configuration.of(agent, heuristic))
     assert (free.plan, free.inconsistent_agents) == (("flip", "shout"), ("b",))
     assert (free.consistent_beliefs, free.verdict) == (False, "solved")
@@ -126,9 +123,7 @@ def test_uninformed_search_level_by_level_finds_the_only_shortest_plans(agent: s
 
 
 @given(GRAPHS, st.lists(st.integers(0, 29), max_size=2), st.integers(1, 4))
-def test_agents_find_real_plans_and_those_of_level_by_level_are_shortest(
-    edges: Edges, goals: list[int], per_batch: int
-) -> None:
+def test_plans_are_real_and_those_of_level_by_level_shortest(edges: Edges, goals: list[int], per_batch: int) -> None:
     best = shortest(edges, goals)
     scores = dict(enumerate(np.random.default_rng(0).uniform(0, 5, 30).tolist()))
     agents: list[Agent] = [MADE[name] for name in ("bfs", "dfs", "idfs", "hfs_star")]

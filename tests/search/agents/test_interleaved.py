@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from epigym import StateSpace, Task, load_problem
 from epigym.errors import TaskError, UsageError
-from epigym.problem import load_problem
-from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent
-from epigym.task.task import Task
 from search.agents import make_agent, run_agent
 from search.agents.agent import Agent, Steps
 from search.agents.limits import Limits
@@ -140,7 +138,7 @@ def test_turns_are_in_proportion_to_the_shares(turns: list[str]) -> None:
         assert abs(first.count(label) - share) <= 1
 
 
-def test_expansions_of_one_component_cost_the_others_nothing() -> None:
+def test_expansions_and_relaxations_are_shared() -> None:
     space = StateSpace(load_problem("coin_in_the_box/pl_5"))
     bfs = run_agent(make_agent("bfs"), space)
     before, worlds = space.generated
@@ -148,9 +146,6 @@ def test_expansions_of_one_component_cost_the_others_nothing() -> None:
     again = run_agent(make_agent("interleaved", components=[{"agent": "bfs"}, {"agent": "dfs"}]), space)
     assert again.status is SearchStatus.SOLVED
     assert space.generated[0] - before < again.generated
-
-
-def test_each_e_state_is_relaxed_once_for_all() -> None:
     space = StateSpace(load_problem("grapevine/3_pl_4"))
     agent = Configuration.of("interleaved").make_agent()
     assert run_agent(agent, space).status is SearchStatus.SOLVED

@@ -1,16 +1,19 @@
-"""Limits end a search with its counts."""
+"""Limits end a search with its counts; results are written to files and read back."""
 
 import itertools
+import json
+from dataclasses import replace
 
 import numpy as np
 import psutil
 import pytest
 from numpy.typing import ArrayLike
 
+from epigym.cli.codes import ExitCode
 from epigym.space.space import Transitions
 from search.agents import limits, make_agent, run_agent
 from search.agents.limits import Limits, memory_bytes, peak_bytes
-from search.agents.result import SearchStatus
+from search.agents.result import Costs, SearchResult, SearchStatus, TaskSize
 from search.agents.run import Counts, SearchRun
 from tests.helpers.graph_space import GraphSpace, TableHeuristic
 
@@ -22,9 +25,7 @@ CHAIN = {state: [("a", state + 1), ("b", 0)] for state in range(300)}
     ("given", "status"),
     [(Limits(time_limit=0), SearchStatus.TIME_LIMIT), (Limits(memory_limit=1), SearchStatus.MEMORY_LIMIT)],
 )
-def test_time_and_memory_end_a_search_before_its_first_expansion(
-    name: str, given: Limits, status: SearchStatus
-) -> None:
+def test_limits_end_a_search_before_its_first_expansion(name: str, given: Limits, status: SearchStatus) -> None:
     result = run_agent(make_agent(name), GraphSpace(CHAIN, goals=[300]), TableHeuristic({}), given)
     assert (result.status, result.plan, result.expanded, result.distinct) == (status, None, 0, 1)
 
@@ -85,12 +86,48 @@ def test_amounts_of_memory(text: int | str, count: int) -> None:
     assert memory_bytes(text) == count
 
 
-def test_the_default_is_four_fifths_of_the_free_memory() -> None:
+def test_memory() -> None:
     assert 0.5 * psutil.virtual_memory().available < memory_bytes(None) < psutil.virtual_memory().available
-
-
-def test_peak_memory_covers_released_memory() -> None:
     size = peak_bytes() + (1 << 24)
     block = bytearray(b"x") * size
     del block
     assert peak_bytes() > size
+
+
+SOLVED = SearchResult(
+    SearchStatus.SOLVED,
+    agent="hfs",
+    problem="coin_in_the_box/pl_2",
+    plan=("open_a", "peek_a"),
+    expanded=2,
+    heuristic="goal_count",
+    inconsistent_agents=("b",),
+    history=((4, 0.75), (2, 1.5)),
+    consistent_beliefs=True,
+    costs=Costs(0.0625, 0.5, 0.25, 0.125, 3.0, 1 << 20),
+    size=TaskSize(3, 2, 1),
+)
+UNSOLVED = replace(
+    SOLVED, status=SearchStatus.TIME_LIMIT, agent="bfs", plan=None, heuristic=None, inconsistent_agents=()
+)
+
+
+@pytest.mark.parametrize(("result", "label", "length"), [(SOLVED, "hfs/goal_count", 2), (UNSOLVED, "bfs", None)])
+def test_round_trip(result: SearchResult, label: str, length: int | None) -> None:
+    data = json.loads(json.dumps(result.to_dict()))
+    assert SearchResult.from_dict(data) == result
+    assert (data["status"], data["plan_length"], result.label) == (str(result.status), length, label)
+    assert (data["costs"]["peak_bytes"], data["size"]["fluents"]) == (1 << 20, 2)
+
+
+def test_a_plan_that_is_not_valid_has_no_length() -> None:
+    assert replace(SOLVED, status=SearchStatus.ERROR).plan_length is None
+    assert SOLVED.costs.total_seconds == 0.9375
+
+
+@pytest.mark.parametrize(("status", "code"), list(zip(SearchStatus, (0, 11, 12, 12, 12, 70), strict=True)), ids=str)
+def test_the_verdict_says_which_question_was_answered_and_the_exit_code_how(status: SearchStatus, code: int) -> None:
+    assert int(ExitCode.of(status)) == code
+    assert replace(SOLVED, status=status, consistent_beliefs=False).verdict == str(status)
+    question = " (with consistent beliefs)" if code in (0, 11) else ""
+    assert replace(SOLVED, status=status).verdict == f"{status}{question}"

@@ -5,9 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from epigym import StateSpace, load_problem
 from epigym.language import parse_mastar
-from epigym.problem import load_problem
-from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent, not_
 from search.agents import make_agent, run_agent
 from search.agents.novelty import Novelty, Progress, atoms
@@ -97,7 +96,7 @@ TWO_GOALS = """
 """
 
 
-def test_by_parts_novelty_comes_before_goal_counts_and_scores() -> None:
+def test_by_parts_the_score_breaks_ties() -> None:
     space = StateSpace(parse_mastar(TWO_GOALS))
     p, _, x, y = space.expand([space.initial]).target.tolist()
     px, py, xy = space.successor(p, 2), space.successor(p, 3), space.successor(x, 3)
@@ -110,9 +109,6 @@ def test_by_parts_novelty_comes_before_goal_counts_and_scores() -> None:
     assert new == [2, 2, 2, 1, 1]  # x is new again where one part is open
     assert rank(xy, 0.0) == rank(x, 9000.0) > rank(p, 5000.0) > max(new)  # shown before
     assert rank(py, 7000.0) == 1
-
-
-def test_by_parts_the_score_breaks_ties() -> None:
     space = Recorder(parse_mastar(TWO_GOALS + "goal -q;"))  # for which there is no plan
     run_agent(make_agent("bfws", by="parts"), space, TableHeuristic({1: 9.0, 3: 2.0, 4: 1.0}))
     assert [state for state in space.expanded if state in (1, 3, 4)] == [1, 4, 3]  # after do_p, do_y and do_x

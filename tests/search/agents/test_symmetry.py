@@ -5,12 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from epigym.problem import load_problem
+from epigym import StateSpace, Task, load_problem
 from epigym.reference import semantics as reference
 from epigym.reference.semantics import validate
-from epigym.space.space import StateSpace
 from epigym.task.formula import believes, fluent, not_
-from epigym.task.task import Task
 from search.agents import AGENTS, alternation, make_agent, run_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchResult, SearchStatus

@@ -54,9 +54,7 @@ SLURM = slurm()
 
 
 @given(st.integers(1, 300), st.integers(1, 30), st.integers(1, 10), st.integers(1, 50))
-def test_an_array_is_a_partition_whose_first_tasks_start_with_the_first_records(
-    count: int, workers: int, size: int, most: int
-) -> None:
+def test_an_array_is_a_partition_of_the_records(count: int, workers: int, size: int, most: int) -> None:
     ordered = list(range(count))
     cluster = replace(SLURM, workers=workers, records=size, tasks=most)
     batches = cluster.make_batches(ordered)
@@ -72,9 +70,7 @@ def test_an_array_is_a_partition_whose_first_tasks_start_with_the_first_records(
     assert {len(batch) for batch in shares} <= {count // len(shares), -(-count // len(shares))}
 
 
-def test_what_took_long_before_comes_first_and_what_is_unknown_may_take_all_its_time(
-    batch: RecordBatch, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_longest_records_come_first(batch: RecordBatch, monkeypatch: pytest.MonkeyPatch) -> None:
     def supervise(jobs: Iterable[Job], **_: object) -> Iterator[JobResult]:
         for job, seconds in zip(jobs, (2.0, 30.0, 700.0), strict=True):
             yield JobResult(job, None, SearchStatus.TIME_LIMIT, seconds=seconds)
@@ -151,7 +147,7 @@ def test_what_is_submitted(
     assert "--cpus-per-task=4 " in command
 
 
-def test_whoever_comes_next_waits_for_what_runs_and_submits_the_rest(
+def test_later_runs_wait_and_submit_the_rest(
     batch: RecordBatch,
     slurm_commands: MockedSubprocess,
     monkeypatch: pytest.MonkeyPatch,
@@ -175,7 +171,7 @@ def test_whoever_comes_next_waits_for_what_runs_and_submits_the_rest(
     assert slurm_commands.job_count == 14
 
 
-def test_lost_tasks_are_named_with_their_logs_and_no_success(
+def test_lost_tasks_are_named(
     coin: str,
     tmp_path: Path,
     slurm_commands: MockedSubprocess,
@@ -206,7 +202,7 @@ def test_a_damaged_list_of_tasks_submits_what_is_missing_again(
     assert listed.with_name("tasks.json.damaged").exists()
 
 
-def test_a_task_that_slurm_does_not_know_is_not_waited_for(
+def test_unknown_array_tasks(
     batch: RecordBatch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(array, "sleep", interrupt)
@@ -218,7 +214,7 @@ def test_a_task_that_slurm_does_not_know_is_not_waited_for(
         list(array.compute_records(batch, range(5), slurm()))
 
 
-def test_what_cannot_be_submitted_is_said(
+def test_refused_submissions(
     batch: RecordBatch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(UsageError, match=r"^cluster.timeout_min=5 is too short for a search, .*: give at least 6$"):

@@ -35,7 +35,7 @@ from search.evaluation.grid import make_configurations, write_table
 from search.evaluation.progress_table import ProgressTable
 from search.evaluation.record import Record
 from search.evaluation.suites import Problem
-from search.heuristics import gnn, learned
+from search.heuristics import learned
 from search.planning import planner
 from search.processes.supervisor import Job, JobResult
 from tests.helpers.commands import compose
@@ -77,14 +77,11 @@ def evaluate_all(records: Sequence[Record], folder: Path) -> list[tuple[str, str
     return [(row["configuration"], row["status"]) for row in read_table(folder)]
 
 
-def test_informed_agents_meet_every_heuristic_and_blind_ones_none() -> None:
+def test_configurations_and_their_labels() -> None:
     found = make_configurations(["bfs", "hfs", {"name": "wa_star", "weight": 5}], ["goal_count", "l_pg"])
     labels = [configuration.label for configuration in found]
     assert labels == ["bfs", "hfs/goal_count", "hfs/l_pg", "wa_star/goal_count", "wa_star/l_pg"]
     assert (found[3].agent["name"], found[3].agent["weight"], found[3].agent["symmetry"]) == ("wa_star", 5, False)
-
-
-def test_labels_tell_settings_apart() -> None:
     twice = [{"name": "wa_star", "weight": 2}, {"name": "wa_star", "weight": 5}]
     with pytest.raises(UsageError, match="'wa_star/l_pg'; give one of them a label"):
         make_configurations(twice, ["l_pg"])
@@ -138,9 +135,7 @@ def write_model(path: Path, content: str) -> str:
     return str(path)
 
 
-def test_the_key_is_of_everything_that_decides_the_outcome(
-    coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_key_depends_on_all_that_decides(coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     own = "from search.agents.breadth_first import BreadthFirst\nclass Mine(BreadthFirst): "
@@ -211,7 +206,7 @@ def test_the_key_is_of_everything_that_decides_the_outcome(
 def test_the_program_is_the_core_and_all_that_a_search_runs() -> None:
     read = set(fingerprint.list_program_files())
     assert {path.name for path in read if path.name.startswith("_core")} == {Path(_core.__file__).name}
-    for module in (space, language, gnn, best_first, planner, runs):
+    for module in (space, language, learned, best_first, planner, runs):
         assert Path(module.__file__) in read
 
 
@@ -244,9 +239,7 @@ def test_a_record_of_epddl_files(epddl_problem: Problem, tmp_path: Path) -> None
     assert float(row["load_seconds"]) > 0
 
 
-def test_reading_and_grounding_count_within_the_limits(
-    epddl_problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_limits_include_grounding(epddl_problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     records = [record_of(epddl_problem), record_of(epddl_problem, limits=replace(LIMITS, memory_limit=2**20))]
     times = iter([100.0, 170.0])
     monkeypatch.setattr(record_module, "perf_counter", lambda: next(times))
@@ -283,9 +276,7 @@ def test_costs_are_those_of_all_processes(record: Record, tmp_path: Path, ending
 
 
 @pytest.mark.parametrize("failure", [SearchStatus.ERROR, SearchStatus.TIME_LIMIT, SearchStatus.MEMORY_LIMIT])
-def test_a_process_that_fails_is_a_row(
-    coin: str, tmp_path: Path, failure: SearchStatus, endings: list[JobResult]
-) -> None:
+def test_a_failed_process_is_a_row(coin: str, tmp_path: Path, failure: SearchStatus, endings: list[JobResult]) -> None:
     endings += [ending(None, failure)] * 2
     labelled = record_of(coin, {"name": "hfs", "label": "greedy"}, "l_pg", consistent_beliefs=True)
     assert evaluate_all([labelled, record_of(coin)], tmp_path) == [("greedy/l_pg", failure), ("bfs", failure)]
@@ -309,9 +300,7 @@ def test_a_record_with_consistent_beliefs_has_an_outcome_and_a_row_of_its_own(co
     assert [(row["consistent_beliefs"], row["status"]) for row in rows] == [("false", "solved"), ("true", "unsolvable")]
 
 
-def test_a_plan_that_is_not_valid_is_never_solved(
-    record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_invalid_plan_is_never_solved(record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     verdict = Validation(valid=False, step=2, reason="step 2: no", inconsistent_agents=())
     monkeypatch.setattr(planner, "validate", lambda *_, **__: verdict)
     result = record.search()
@@ -358,9 +347,7 @@ def test_plans_need_not_be_reexecuted(coin: str, monkeypatch: pytest.MonkeyPatch
         evaluate.records(compose(Evaluate, "evaluate", "anytime=true", "reexecute=false"))
 
 
-def test_missing_checkpoints_are_named_before_anything_is_done(
-    coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_checkpoints_are_named_first(coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     of_domain = {"name": "gnn", "checkpoint": "{domain}.ckpt"}
     for problem, heuristic, missing in (
@@ -375,9 +362,7 @@ def test_missing_checkpoints_are_named_before_anything_is_done(
     assert evaluate_all([record_of(coin, "hfs", of_domain)], tmp_path / "run") == [("hfs/gnn", "error")]
 
 
-def test_classes_of_ones_own_work_in_the_processes_of_records(
-    coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_own_classes_work_in_processes_of_records(coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "foreign_search.py").write_text(OWN)
     monkeypatch.syspath_prepend(str(tmp_path))
     agent = {"_target_": "foreign_search.Deep", "label": "deep"}
@@ -421,7 +406,6 @@ def problems(coin: str, tmp_path: Path) -> Path:
 
 def test_a_killed_run_goes_on_and_ends_with_the_same_table(problems: Path) -> None:
     killed = start(problems, "folder=killed")
-    assert killed.stdout is not None
     before = []
     for line in killed.stdout:
         if " - finished " in line:
@@ -462,11 +446,8 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_table(problems: Path) -> No
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupted_run_says_what_is_kept_and_leaves_no_process_behind(
-    problems: Path, number: int, code: int
-) -> None:
+def test_an_interrupted_run_leaves_records_and_no_process(problems: Path, number: int, code: int) -> None:
     running = start(problems, "folder=cut", "agents=[bfs]", "problems=[coin.txt,epistemic_gossip/scaling_15]")
-    assert running.stdout is not None
     next(line for line in running.stdout if " - finished " in line)
     children: list[psutil.Process] = []
     while not children:

@@ -22,7 +22,7 @@ def found(batch: RecordBatch) -> list[SearchResult]:
     return evaluate(batch, cluster=None, retry=False)
 
 
-def test_every_flipped_bit_is_noticed(
+def test_flipped_bits_are_noticed(
     batch: RecordBatch, caplog: pytest.LogCaptureFixture, pytestconfig: pytest.Config
 ) -> None:
     """Or changes nothing, such as a blank between values. A hundredth of the bits; `--full` flips all of them."""
@@ -44,7 +44,7 @@ def test_every_flipped_bit_is_noticed(
             assert (read, caplog.messages) == (result, [])
 
 
-def test_what_is_damaged_is_named_set_aside_and_computed_again(
+def test_damaged_records_are_redone(
     batch: RecordBatch, found: list[SearchResult], caplog: pytest.LogCaptureFixture
 ) -> None:
     hit, other = (record.file(batch.folder) for record in batch.records)

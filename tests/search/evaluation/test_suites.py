@@ -73,16 +73,13 @@ def test_wrong_suites_of_the_domains_are_explained() -> None:
             problems_of({"name": name, "split": split}, None, "default", domains)
 
 
-def test_epddl_problems_are_named_by_domain_and_file(files: Files, tmp_path: Path) -> None:
+def test_names_of_problems(files: Files, tmp_path: Path) -> None:
     found = problems_of(make_epddl_suite(tmp_path), None, "default")
     assert [problem.name for problem in found] == ["easy/coin/coin-1", "easy/coin/coin-2", "b/coin-1", "b/coin-2"]
     reading = Reading(domain_file=str(files.domain), libraries=(str(files.library),), plank_compat=False)
     assert found[0] == Problem("easy/coin/coin-1", "easy/coin", str(files.problem), reading)
     some = problems_of(make_epddl_suite(tmp_path), 1, "default")
     assert [problem.name for problem in some] == ["easy/coin/coin-1", "b/coin-1"]
-
-
-def test_named_problems_are_files_or_instances(tmp_path: Path) -> None:
     file = tmp_path / "grapevine" / "one.txt"
     found = list_problems([str(file), "grapevine/3_pl_2"], "default")
     assert [(problem.name, problem.domain) for problem in found] == [

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
+from epigym import StateSpace, load_problem
 from epigym.language import parse_mastar
-from epigym.problem import load_problem
-from epigym.space.space import StateSpace
 from epigym.task.formula import fluent
 from search.agents.limits import Limits
 from search.exploring.app import make_app

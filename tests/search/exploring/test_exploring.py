@@ -18,11 +18,10 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import create_environ, run_wsgi_app
 
+from epigym import StateSpace, load_problem
 from epigym.drawing.page import render_page
 from epigym.errors import UsageError
 from epigym.language import parse_mastar
-from epigym.problem import load_problem
-from epigym.space.space import StateSpace
 from epigym.task.formula import and_, fluent
 from epigym.task.task import Action, EState, Event, Task
 from search.agents.limits import Limits
@@ -61,11 +60,20 @@ def error(text: str) -> str:
     return line
 
 
-def test_the_page_has_the_steps_of_its_address(coin: FlaskClient) -> None:
+def test_requests_of_the_page(coin: FlaskClient) -> None:
     text = coin.get("/?after=open_a,peek_a").text
     expected = Page(render_page(StateSpace(load_problem("coin_in_the_box/pl_7")), ["open_a", "peek_a"])).content
     assert Page(text).content == expected
     assert Page(coin.get("/").text).content["steps"] == expected["steps"][:1]
+    first, second, *_ = coin.get("/actions?after=open_a").json
+    assert first == {"name": "open_a", "action": "open_a", "value": 4, "is_goal": False, "is_same": True}
+    assert second == {"name": "peek_a", "action": "peek_a", "value": 3, "is_goal": False, "is_same": False}
+    assert coin.get("/beliefs?after=open_a&action=peek_a").json == [
+        {"agent": "a", "fluent": "tail", "now": "unsure", "afterwards": "true"}
+    ]
+    one = coin.get("/perspective?after=open_a,peek_a&as=b").json
+    assert (one["worlds"], one["view"]["worlds"], one["picture"].count("designated:")) == (2, 2, 2)
+    assert coin.get("/perspective?after=open_a,peek_a&as=a,b").json["worlds"] == 2
 
 
 def test_the_page_is_well_formed_and_asks_nothing_of_others(coin: FlaskClient) -> None:
@@ -80,28 +88,15 @@ def test_the_page_is_well_formed_and_asks_nothing_of_others(coin: FlaskClient) -
     assert answer.headers["Cache-Control"] == "no-store"  # another problem may be served there next
 
 
-def test_an_action_tells_its_value_and_where_it_leads(coin: FlaskClient) -> None:
-    first, second, *_ = coin.get("/actions?after=open_a").json
-    assert first == {"name": "open_a", "action": "open_a", "value": 4, "is_goal": False, "is_same": True}
-    assert second == {"name": "peek_a", "action": "peek_a", "value": 3, "is_goal": False, "is_same": False}
-
-
-def test_what_would_be_believed_is_told_without_going_there(coin: FlaskClient) -> None:
-    assert coin.get("/beliefs?after=open_a&action=peek_a").json == [
-        {"agent": "a", "fluent": "tail", "now": "unsure", "afterwards": "true"}
-    ]
-
-
-def test_the_e_state_is_shown_in_the_eyes_of_agents(coin: FlaskClient) -> None:
-    one = coin.get("/perspective?after=open_a,peek_a&as=b").json
-    assert (one["worlds"], one["view"]["worlds"], one["picture"].count("designated:")) == (2, 2, 2)
-    assert coin.get("/perspective?after=open_a,peek_a&as=a,b").json["worlds"] == 2
-
-
-def test_a_plan_from_here_is_a_valid_rest() -> None:
+def test_plans_from_here() -> None:
     found = client(parse_mastar(COIN)).post("/solve?after=lift", json={})
     assert found.json["plan"] == ["look", "shout"]
     assert found.json["told"].startswith("a plan of 2 actions, found by bfs in ")
+    for consistent_beliefs, plan in ((False, ["flip", "shout"]), (True, None)):
+        found = exploration(parse_mastar(DELUDED), consistent_beliefs=consistent_beliefs)
+        answer = make_app(found, Configuration.of("bfs"), Limits()).test_client().post("/solve", json={}).json
+        assert answer["plan"] == plan
+    assert answer["told"] == "unsolvable (with consistent beliefs): no plan leads from here to the goal, says bfs"
 
 
 @pytest.mark.parametrize(
@@ -119,14 +114,6 @@ def test_a_plan_from_here_is_a_valid_rest() -> None:
 def test_why_there_is_no_plan_is_one_line(text: str, path: str, limits: Limits, told: str) -> None:
     answer = client(parse_mastar(text), limits=limits).post(f"/solve?after={path}", json={}).json
     assert answer == {"plan": [] if path else None, "told": told}
-
-
-def test_a_plan_is_what_the_problem_allows() -> None:
-    for consistent_beliefs, plan in ((False, ["flip", "shout"]), (True, None)):
-        found = exploration(parse_mastar(DELUDED), consistent_beliefs=consistent_beliefs)
-        answer = make_app(found, Configuration.of("bfs"), Limits()).test_client().post("/solve", json={}).json
-        assert answer["plan"] == plan
-    assert answer["told"] == "unsolvable (with consistent beliefs): no plan leads from here to the goal, says bfs"
 
 
 @pytest.mark.parametrize(
@@ -286,7 +273,6 @@ def test_ctrl_c_ends_it_quietly_and_all_that_it_started(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert command.stdout is not None
     line = command.stdout.readline()
     assert line.startswith(f"{ENDLESS} is served at http://127.0.0.1:")
     port = int(line.partition("http://127.0.0.1:")[2].partition("/")[0])

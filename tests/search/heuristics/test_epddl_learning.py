@@ -23,9 +23,7 @@ OWN = ("data=published", "objective=distance", "validation=loss", "base=h_add", 
     ("encoding", "network"),
     [("hash", ["recipe=paper"]), ("bitmask", ["recipe=paper"]), ("map", ["recipe=paper"]), ("relational", OWN)],
 )
-def test_a_network_of_one_epddl_problem_guides_the_search_on_another(
-    tmp_path: Path, encoding: str, network: Sequence[str]
-) -> None:
+def test_a_network_guides_searches_of_larger_problems(tmp_path: Path, encoding: str, network: Sequence[str]) -> None:
     spec = write_problem(tmp_path).spec
     chosen = [f"problem={spec}", f"encoding={encoding}", *network, "trainer=cpu", "trainer.max_epochs=1"]
     chosen += ["trainer.check_val_every_n_epoch=1", f"run_dir={tmp_path}/run"]

@@ -7,13 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epigym.errors import TaskError
+from epigym import StateSpace, Task, TaskError, load_problem
 from epigym.features.relaxation import Relaxation
 from epigym.language import parse_mastar
-from epigym.problem import load_problem
 from epigym.reference.semantics import holds
-from epigym.space.space import StateSpace
-from epigym.task.task import Task
 from search.heuristics import make_heuristic
 from search.heuristics.heuristic import Heuristic
 from search.planning.configuration import Configuration

@@ -2,20 +2,18 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from epigym import StateSpace, load_problem
 from epigym.errors import CheckpointError, MissingError, UsageError
 from epigym.features.counts import join
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
 from epigym.io.checksummed import write_checksummed
-from epigym.problem import load_problem
 from epigym.reference.semantics import validate
-from epigym.space.space import StateSpace
 from epigym.task.formula import split_formula
 from learn.models import shipped
 from learn.models.base import Base
@@ -92,7 +90,6 @@ def test_plans_are_valid(agent: str, name: str, base: Base, tmp_path: Path) -> N
     file = str(tmp_path / "model.json")
     result = find_plan(task, Configuration.of(agent, {"name": "learned", "checkpoint": file}))
     assert result.status is SearchStatus.SOLVED
-    assert result.plan is not None
     assert validate(task, result.plan).valid
     assert (result.heuristic, result.checkpoint) == ("learned", file)
     hopeless_one = find_plan(hopeless(), Configuration.of(agent, {"name": "learned", "checkpoint": file}))
@@ -116,14 +113,6 @@ def test_weights_decide_what_is_expanded(tmp_path: Path) -> None:
     assert (
         counts[0] == run_agent(make_agent("hfs"), space, make_heuristic("split_goal_count", space)).expanded < counts[1]
     )
-
-
-def test_the_domain_of_the_task_chooses_the_file(tmp_path: Path) -> None:
-    write_random_model(tmp_path / "coin_in_the_box.json", "none")
-    heuristic = {"name": "learned", "checkpoint": str(tmp_path / "{domain}.json")}
-    task = replace(load_problem(PROBLEM), name="grapevine/of people")
-    result = find_plan(task, Configuration.of("hfs", heuristic))
-    assert result.checkpoint == str(tmp_path / "coin_in_the_box.json")
 
 
 def test_without_a_file_it_is_a_model_that_comes_with_epigym(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from search.heuristics import make_heuristic
 from search.heuristics.planning_graph import PlanningGraph
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
+from tests.helpers.structures import follow
 from tests.helpers.tasks import COIN, coin, counter, delusion, hopeless, trivial
 
 # b is oblivious to the look and knows about nothing that a learns; a third agent may watch.
@@ -32,13 +33,8 @@ goal C([a,b], tail); goal -B(c, B(a, tail));
 
 def levels(task: Task, *plan: str) -> dict[str, int]:
     """First levels of all nodes, by their text, in the planning graph after `plan`."""
-    space = StateSpace(task)
-    names = [action.name for action in task.actions]
-    state = space.initial
-    for name in plan:
-        state = space.successor(state, names.index(name))
-    graph = PlanningGraph(task)
-    model = space.model(state)
+    space, graph = StateSpace(task), PlanningGraph(task)
+    model = space.model(follow(space, plan)[-1])
     [found] = graph.levels(np.array([[model.holds(node) for node in graph.nodes]]))
     return {str(node): level for node, level in zip(graph.nodes, found.tolist(), strict=True)}
 
@@ -46,11 +42,7 @@ def levels(task: Task, *plan: str) -> dict[str, int]:
 def scores(name: str, task: Task, plan: tuple[str, ...]) -> list[float]:
     """The scores along a plan, the initial e-state included."""
     space = StateSpace(task)
-    names = [action.name for action in task.actions]
-    states = [space.initial]
-    for action in plan:
-        states.append(space.successor(states[-1], names.index(action)))
-    return make_heuristic(name, space).score(np.array(states, dtype=np.int32)).tolist()
+    return make_heuristic(name, space).score(np.array(follow(space, plan), dtype=np.int32)).tolist()
 
 
 def test_levels_of_the_coin_by_hand() -> None:
@@ -69,15 +61,12 @@ def test_levels_of_the_coin_by_hand() -> None:
     }
 
 
-def test_scores_along_the_plan_of_the_coin() -> None:
+def test_scores_along_plans() -> None:
     plan = ("lift", "look", "shout")
     assert scores("l_pg", coin(), plan) == [2, 1, 1, 0]
     assert scores("s_pg", coin(), plan) == [4, 2, 2, 0]
     # The levels of the initial graph sum to 9; open is worth 1, each belief and the conjunction 2.
     assert scores("c_pg", coin(), plan) == pytest.approx([100, 100 * 8 / 9, 100 * 4 / 9, 0])
-
-
-def test_scores_along_the_plan_of_the_counter() -> None:
     plan = ("first", "second", "third", "undo")
     assert scores("l_pg", counter(), plan) == [3, 2, 1, 1, 0]
     assert scores("s_pg", counter(), plan) == [3, 1 + 2, 1 + 1, 1, 0]
@@ -162,13 +151,10 @@ def test_a_batch_scores_as_its_members_do(name: str) -> None:
     assert heuristic.score(ids).tolist() == [heuristic.score(ids[k : k + 1])[0] for k in range(len(ids))]
 
 
-def test_negations_stand_before_atoms_only() -> None:
+def test_facts_by_hand() -> None:
     goal = not_(and_(not_(believes("a", and_(fluent("p"), not_(fluent("q"))))), fluent("p")))
     nodes = [str(node) for node in PlanningGraph(task_with(goal)).nodes]
     assert {"(B(a, (p, -q)) | -p)", "(p, -q)"} <= set(nodes)
-
-
-def test_actual_facts_follow_from_facts() -> None:
     goal = not_(actually(and_(fluent("p"), fluent("q"))))
     found = levels(task_with(goal))
     assert (found["-actually((p, q))"], found["(-p | -q)"]) == (1, 1)

@@ -11,13 +11,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from epigym.errors import TaskError
+from epigym import Reading, StateSpace, Task, TaskError, load_problem
 from epigym.io.files import read_plan
-from epigym.problem import Reading, load_problem
 from epigym.reference import semantics as reference
 from epigym.reference.semantics import Validation
-from epigym.space.space import StateSpace
-from epigym.task.task import Task
 from search.agents import Agent, limits
 from search.agents.agent import Steps
 from search.agents.anytime import ShorterPlans
@@ -114,9 +111,7 @@ def test_redundant_actions_are_left_out_and_counts_are_those_of_both_searches() 
 @pytest.mark.parametrize(
     ("end", "message"), [(MemoryError, ""), (TaskError, "no search for shorter plans beyond this: no")]
 )
-def test_an_error_in_the_search_for_shorter_plans_keeps_the_best_plan(
-    end: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_keeps_the_best_plan(end: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ShorterPlans, "next", failing(end, "no"))
     result = find_plan(coin(), WORDY, ANYTIME)
     assert (result.status, result.plan, result.optimal) == (SearchStatus.SOLVED, SHORTEST, False)
@@ -176,7 +171,7 @@ def test_executing_plans_again_takes_nothing_from_the_limit(monkeypatch: pytest.
     ("task", "configuration", "length"),
     [(hopeless, "hfs/goal_count", None), (trivial, "hfs/goal_count", 0), (counter, "bfs", 4), (counter, "idfs", 4)],
 )
-def test_a_shortest_plan_is_not_improved(
+def test_shortest_plans_stay(
     task: Callable[[], Task], configuration: str, length: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(improvement, "improve_plan", failing(AssertionError))
@@ -213,7 +208,7 @@ class Stopped(BaseException):
 
 
 @pytest.mark.parametrize("stop", [1, 2, 7])
-def test_the_plan_file_holds_a_verified_plan_whenever_it_is_stopped(
+def test_only_verified_plans_are_written(
     stop: int, slow: type[Slow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, executed = tmp_path / "plan.json", list[int]()
@@ -234,9 +229,7 @@ def test_the_plan_file_holds_a_verified_plan_whenever_it_is_stopped(
 
 
 @pytest.mark.parametrize("is_kept", [True, False])
-def test_an_interruption_says_where_the_best_plan_is(
-    is_kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interruption_names_the_best_plan(is_kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "plan.json" if is_kept else None
     monkeypatch.setattr(ShorterPlans, "next", failing(KeyboardInterrupt))
     kept = rf"is in {file}$" if is_kept else "is lost: name a file to keep it$"
@@ -245,9 +238,7 @@ def test_an_interruption_says_where_the_best_plan_is(
     assert file is None or read_plan(file) == list(SHORTEST)
 
 
-def test_a_shorter_plan_that_is_not_valid_is_an_error_and_leaves_the_file(
-    slow: type[Slow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_invalid_plans_leave_the_file(slow: type[Slow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def validate(task: Task, plan: tuple[str, ...], *, consistent_beliefs: bool) -> Validation:
         return Validation(valid=len(plan) > 7, step=2, reason="step 2: no", inconsistent_agents=(str(len(plan)),))
 

@@ -65,9 +65,19 @@ def test_a_class_of_a_registry_needs_no_configuration_file(monkeypatch: pytest.M
     assert Configuration.parse("hfs/mistakes").heuristic == {"name": "mistakes", "weight": 1.0}
 
 
-def test_the_defaults_of_the_command_are_those_of_the_library() -> None:
+def test_configurations_of_the_command() -> None:
     values = compose(Solve, "solve", "problem=x")
     assert Limits(values.max_expanded, values.time_limit, values.memory_limit) == Limits()
+    agents = [record.configuration.agent for record in grid("experiment=open_lists", "per_domain=1")]
+    name = "alternation"
+    lists = {str(agent.get("label", name)): agent["lists"] for agent in agents if agent["name"] == name}
+    left = {f"no_{one}": [other for other in lists[name] if other != one] for one in lists[name]}
+    assert lists == {name: lists[name], **left}
+    assert Configuration.parse("bfs").label == "bfs"
+    assert Configuration.parse("hfs/l_pg") == Configuration.of("hfs", {"name": "l_pg"})
+    assert Configuration.of("wa_star", "l_pg").agent["weight"] == 3.0
+    assert Configuration.of({"name": "wa_star", "weight": 7}, "l_pg").agent["weight"] == 7
+    assert Configuration.of("bfs", "l_pg").heuristic is None
 
 
 HEFP = ("gnn", "goal_count", "c_pg", "l_pg", "s_pg")
@@ -112,18 +122,9 @@ def test_the_ablation_has_a_model_for_every_recipe_of_linear_models() -> None:
     recipes = {name for name in options("recipe") if name != "paper"}
     for name in recipes:
         heuristic = found[f"hfs/{name}"]
-        assert heuristic is not None
         assert heuristic["checkpoint"] == f"outputs/models/{name}/{{domain}}.json"
     others = {"split_goal_count", "h_ff", "h_add", "own", "short_goals", "seed_1", "seed_2", "general", "without"}
     assert found.keys() == {f"hfs/{name}" for name in recipes | others}
-
-
-def test_every_open_list_is_left_out_once() -> None:
-    agents = [record.configuration.agent for record in grid("experiment=open_lists", "per_domain=1")]
-    name = "alternation"
-    lists = {str(agent.get("label", name)): agent["lists"] for agent in agents if agent["name"] == name}
-    left = {f"no_{one}": [other for other in lists[name] if other != one] for one in lists[name]}
-    assert lists == {name: lists[name], **left}
 
 
 @pytest.mark.parametrize("agent", ["bfs", "hfs", "lazy", "alternation"])
@@ -158,14 +159,6 @@ def test_experiments_can_be_small(experiment: str, monkeypatch: pytest.MonkeyPat
     assert all(
         len({record.problem.name for record in found if record.problem.domain == domain}) <= 2 for domain in domains
     )
-
-
-def test_configurations_are_read_from_text_and_mappings() -> None:
-    assert Configuration.parse("bfs").label == "bfs"
-    assert Configuration.parse("hfs/l_pg") == Configuration.of("hfs", {"name": "l_pg"})
-    assert Configuration.of("wa_star", "l_pg").agent["weight"] == 3.0
-    assert Configuration.of({"name": "wa_star", "weight": 7}, "l_pg").agent["weight"] == 7
-    assert Configuration.of("bfs", "l_pg").heuristic is None
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def test_a_search_without_a_plan_leaves_none(limits: Limits | None, tmp_path: Pa
 
 @pytest.mark.parametrize("name", ["coin.epddl", "coin-1.json", "model.json"])
 @pytest.mark.parametrize("ending", ["", ".unverified"])
-def test_only_plans_are_replaced(
+def test_only_plans_are_overwritten(
     name: str, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -80,7 +80,7 @@ def test_the_whole_of_a_small_space_is_confirmed() -> None:
 
 
 @pytest.mark.parametrize(("generated", "spare", "most"), [(0, 30, 1000), (10, 20, 1000), (1000, 1000, 30)])
-def test_the_reference_generates_a_counted_number_of_successors(
+def test_counts(
     monkeypatch: pytest.MonkeyPatch, applications: list[str], generated: int, spare: int, most: int
 ) -> None:
     monkeypatch.setattr(proofs, "SPARE", spare)
@@ -93,18 +93,14 @@ def test_the_reference_generates_a_counted_number_of_successors(
     assert confirm(endless(), generated, 64) == found
 
 
-def test_the_successors_of_the_search_suffice_for_the_whole_space(
-    monkeypatch: pytest.MonkeyPatch, applications: list[str]
-) -> None:
+def test_successors_of_the_search_suffice(monkeypatch: pytest.MonkeyPatch, applications: list[str]) -> None:
     monkeypatch.setattr(proofs, "SPARE", 0)
     assert confirm(endless(), 192, 64) == Confirmation(64, 64)
     assert len(applications) == 192
     assert confirm(endless(), 191, 64).checked < 64
 
 
-def test_successors_of_a_large_e_state_count_more_than_once(
-    monkeypatch: pytest.MonkeyPatch, applications: list[str]
-) -> None:
+def test_successors_of_large_e_states_count_more(monkeypatch: pytest.MonkeyPatch, applications: list[str]) -> None:
     monkeypatch.setattr(proofs, "SPARE", 100)
     found = confirm(unsolvable(domain_problem("gossip", agents=8)), 0, 1)  # 256 worlds, 56 actions
     assert found.checked == 0
@@ -131,9 +127,7 @@ def test_a_single_successor_that_would_take_too_long_is_not_generated(applicatio
     )
 
 
-def test_the_check_stops_at_a_successor_that_took_too_long(
-    monkeypatch: pytest.MonkeyPatch, applications: list[str]
-) -> None:
+def test_the_check_stops_at_a_slow_successor(monkeypatch: pytest.MonkeyPatch, applications: list[str]) -> None:
     monkeypatch.setattr(proofs, "SLOW_SECONDS", 0.0)
     assert confirm(hopeless(), 10, 3) == Confirmation(0, 3, is_cut=True)
     assert len(applications) == 1
@@ -157,9 +151,7 @@ def _confusing(found: Transitions) -> Transitions:
 
 
 @pytest.mark.parametrize("wrong", [_forgetful, _merging, _confusing])
-def test_a_core_with_other_successors_is_refuted(
-    monkeypatch: pytest.MonkeyPatch, wrong: Callable[[Transitions], Transitions]
-) -> None:
+def test_wrong_successors(monkeypatch: pytest.MonkeyPatch, wrong: Callable[[Transitions], Transitions]) -> None:
     expand = StateSpace.expand
 
     def expand_wrongly(self: StateSpace, ids: Any, **options: Any) -> Transitions:

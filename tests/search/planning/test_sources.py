@@ -13,13 +13,9 @@ import yaml
 
 import search
 from docs.examples.mistakes import Mistakes
-from epigym.envs.env import EpistemicEnv
-from epigym.envs.wrappers import PaddedObservation
+from epigym import EpistemicEnv, PaddedObservation, SearchProblem, StateSpace, load_problem
 from epigym.errors import UsageError
-from epigym.problem import load_problem
 from epigym.reference.semantics import validate
-from epigym.space.search_problem import SearchProblem
-from epigym.space.space import StateSpace
 from search.agents import make_agent, run_agent
 from search.agents.result import SearchResult, SearchStatus
 from search.heuristics import Heuristic, make_heuristic
@@ -65,7 +61,6 @@ def test_plans_from_environments_reach_their_goal(settings: dict[str, str], seed
     made = StateSpace(problem.task)  # as the task that has that start and goal
     theirs = run_agent(make_agent(settings["agent"]), made, heuristic)
     assert (alone.expanded, alone.generated, alone.plan) == (theirs.expanded, theirs.generated, theirs.plan)
-    assert alone.plan is not None
     assert len(alone.plan) == len(result.plan)
     for found in (alone.plan, result.plan):
         assert validate(problem.task, found).valid
@@ -74,11 +69,15 @@ def test_plans_from_environments_reach_their_goal(settings: dict[str, str], seed
         env.unwrapped.restore_state(snapshot)
 
 
-def test_a_goal_that_is_out_of_reach_by_now_has_no_plan() -> None:
+def test_later_plans() -> None:
     assert search.plan(random_env(0), agent="bfs").status is SearchStatus.SOLVED
     result = search.plan(random_env(0, steps=2), agent="bfs")
     assert (result.status, result.plan) == (SearchStatus.UNSOLVABLE, None)
     assert result.proof.startswith("checked ")
+    first = search.plan("grapevine/3_pl_7", **GREEDY)
+    best = search.plan("grapevine/3_pl_7", **GREEDY, anytime=True)
+    assert (len(best.plan), best.optimal) == (7, True)
+    assert len(first.plan) > 7
 
 
 @pytest.mark.parametrize("settings", CONFIGURATIONS, ids=lambda settings: settings["agent"])
@@ -169,14 +168,11 @@ def test_a_learned_heuristic_finds_the_model_of_the_domain_under_any_goal() -> N
     assert validate(problem.task, result.plan).valid
 
 
-def test_classes_of_ones_own_are_agents_and_heuristics() -> None:
+def test_classes_of_ones_own() -> None:
     own = search.plan("coin_in_the_box/pl_7", agent="hfs", heuristic=Mistakes)
     named = search.plan("coin_in_the_box/pl_7", "hfs", {"_target_": "docs.examples.mistakes.Mistakes", "weight": 1.0})
     assert (own.plan, own.expanded, own.heuristic) == (named.plan, named.expanded, "Mistakes")
     assert run_agent(make_agent("hfs"), "coin_in_the_box/pl_7", Mistakes).plan == own.plan
-
-
-def test_a_class_of_the_main_script_is_refused() -> None:
     own = type("Mine", (GoalCount,), {"__module__": "__main__"})
     with pytest.raises(UsageError, match=r"heuristic=Mine is defined in the main script, .*: move it to a module"):
         search.plan(NAME, agent="hfs", heuristic=own)
@@ -197,13 +193,6 @@ def test_wrong_arguments_are_answered_before_the_problem_is_read(arguments: dict
     with pytest.raises(UsageError) as caught:
         search.plan("no such problem", **arguments)
     assert message in str(caught.value)
-
-
-def test_anytime_goes_on_for_shorter_plans() -> None:
-    first = search.plan("grapevine/3_pl_7", **GREEDY)
-    best = search.plan("grapevine/3_pl_7", **GREEDY, anytime=True)
-    assert (len(best.plan), best.optimal) == (7, True)
-    assert len(first.plan) > 7
 
 
 def test_the_defaults_are_those_of_the_command() -> None:

@@ -1,20 +1,27 @@
 """Executions: actions and observations lead to the e-states of the environment."""
 
 import random
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from epigym.envs.env import EpistemicEnv
-from epigym.errors import TaskError, UsageError
+from epigym import EpistemicEnv, StateSpace, Task
+from epigym.errors import InconsistentBeliefsError, TaskError, UsageError
+from search.agents.limits import Limits
 from search.agents.result import SearchStatus
+from search.heuristics.belief_relaxation import RelaxedPlan
 from search.policies.execution import Execution
 from search.policies.planner import PolicyResult
 from search.policies.policy import Policy
+from search.policies.policy_search import BudgetExceededError, PolicySearch
 from search.policies.validation import Node
+from tests.helpers.episodes import check_episodes, find_strong
 from tests.helpers.muddy_robots import muddy_robots
-from tests.helpers.strategies import sensing_task
+from tests.helpers.strategies import sensing_task, tasks
 from tests.search.policies.test_policy_search import dice
 
 ROBOTS = muddy_robots(2)
@@ -107,3 +114,31 @@ def test_an_invalid_policy_is_not_followed(monkeypatch: pytest.MonkeyPatch) -> N
     execution = Execution(dice())
     assert execution.replan("cyclic") is failed
     assert execution.policy is None
+
+
+def strong_policy(task: Task, consistent_beliefs: bool) -> Policy | None:
+    """A strong policy; None if there is none within 60 expansions."""
+    with suppress(BudgetExceededError, InconsistentBeliefsError):
+        space = StateSpace(task, consistent_beliefs=consistent_beliefs)
+        found = PolicySearch(space, RelaxedPlan(space), Limits(max_expanded=60).start())
+        return found.make_policy() if found.find_strong() else None
+    return None
+
+
+@given(tasks(max_designated=3), st.booleans())
+def test_policies_of_any_tasks_reach_the_goal(task: Task, consistent_beliefs: bool) -> None:
+    if policy := strong_policy(task, consistent_beliefs):
+        check_episodes(policy, 3)
+
+
+def test_policies_that_sense_reach_the_goal() -> None:
+    branching = 0
+    for seed in range(120):
+        if policy := strong_policy(sensing_task(random.Random(seed)), consistent_beliefs=bool(seed % 2)):
+            check_episodes(policy, 8)
+            branching += policy.leaves > 1
+    assert branching > 15
+
+
+def test_a_policy_without_a_linear_plan_reaches_the_goal() -> None:
+    assert {"yes", "no", "off"} <= check_episodes(find_strong(muddy_robots(3)), 20)

@@ -40,18 +40,20 @@ def test_a_policy_in_a_process_of_its_own(kind: str) -> None:
     assert result.optimal is (kind == "shortest")
     assert result.label == f"policy/{kind}"
     assert result.consistent_beliefs
-    assert result.policy is not None
     assert result.policy.validate(consistent_beliefs=True).valid
     data = json.loads(json.dumps(result.to_dict()))
     assert (data["depth"], data["leaves"], data["policy"]) == (7, 1, result.policy.to_dict())
 
 
-def test_no_policy_is_a_proof() -> None:
+def test_which_policies_there_are() -> None:
     result = found(search.plan(scouts(noticed=False), policy="strong"))
     assert (result.status, result.policy, result.depth) == (SearchStatus.UNSOLVABLE, None, None)
     assert result.proof == "the and-or graph is exhausted: 28 e-states, 0 not needed"
     unreachable = found(search.plan(hopeless(), policy="cyclic"))
     assert unreachable.status is SearchStatus.UNSOLVABLE
+    assert found(search.plan(coin(), policy="strong")).depth == 3
+    assert found(search.plan(trivial(), policy="strong")).depth == 0
+    assert found(search.plan(trivial(), policy="cyclic")).leaves == 1
 
 
 def test_inconsistent_beliefs_are_allowed_on_request_and_noted() -> None:
@@ -67,12 +69,6 @@ def lost_task() -> Task:
     task = delusion()
     none = tuple(frozenset[int]() for _ in task.initial.valuations)
     return replace(task, initial=replace(task.initial, successors=(none,) * len(task.agents)))
-
-
-def test_linear_plans_and_goals_at_the_start_are_policies() -> None:
-    assert found(search.plan(coin(), policy="strong")).depth == 3
-    assert found(search.plan(trivial(), policy="strong")).depth == 0
-    assert found(search.plan(trivial(), policy="cyclic")).leaves == 1
 
 
 BFS = Configuration.of("bfs")

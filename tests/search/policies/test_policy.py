@@ -56,7 +56,6 @@ def test_a_tree_has_a_size_limit(robots: Policy) -> None:
     with pytest.raises(EpigymError, match=r"as a tree the policy has \d+ nodes, more than 20: write numbered nodes"):
         robots.to_tree(20)
     cyclic = find(dice(), cyclic=True)
-    assert cyclic is not None
     with pytest.raises(EpigymError, match="it has a cycle: nodes 0 → 0: write numbered nodes"):
         cyclic.to_tree()
     assert Policy.from_dict(dice(), cyclic.to_dict()) == cyclic
@@ -66,7 +65,6 @@ def test_types_tell_branches_of_one_event_apart() -> None:
     sees_if_q = look((fluent("q"), "sees"))
     task = ignorant(sees_if_q, ("p", "pq", "q"))
     found = find(task)
-    assert found is not None
     first = [(branch.event, dict(branch.types)) for branch in found.nodes[0].branches]
     assert first == [(0, {"b": "sees"}), (0, {"b": "misses"}), (1, {})]
     assert Policy.from_dict(task, json.loads(json.dumps(found.to_dict()))) == found
@@ -93,7 +91,7 @@ def executions(task: Task, policy: Policy) -> Iterator[tuple[EState, str | None]
         queue += [one.estate.estate() for one in reference.outcomes(task, estate, actions[name])]
 
 
-def test_act_leads_to_the_goal_by_every_outcome(robots: Policy) -> None:
+def test_actions_of_a_tree(robots: Policy) -> None:
     met = [name for _, name in executions(robots.task, robots)]
     assert len(met) == len(robots.nodes)
     assert met.count(None) == robots.leaves == 1
@@ -101,9 +99,6 @@ def test_act_leads_to_the_goal_by_every_outcome(robots: Policy) -> None:
     assert robots.act(space.model(space.initial)) == robots.nodes[0].action
     tree = Policy.from_dict(robots.task, robots.to_tree())
     assert [name for _, name in executions(robots.task, tree)] == met
-
-
-def test_act_refuses_goals_and_unreached_e_states(robots: Policy) -> None:
     task = robots.task
     dark = replace(task.initial, designated=(0,))
     with pytest.raises(UsageError, match="no execution of the policy reaches this e-state"):

@@ -57,7 +57,6 @@ def test_least_depth_of_muddy_robots(robots: int, depth: int) -> None:
     task = muddy_robots(robots)
     space = StateSpace(task, consistent_beliefs=True)
     options = all_options(space, 1_000, 100)
-    assert options is not None
     assert least_depths(space, options)[space.initial] == depth
     found = search(task)
     assert found.find_strong()
@@ -67,24 +66,23 @@ def test_least_depth_of_muddy_robots(robots: int, depth: int) -> None:
     assert policy.validate(consistent_beliefs=True).valid
 
 
-def test_ten_muddy_robots() -> None:
-    """1,023 designated worlds; the test limits the number of expanded e-states."""
+def test_muddy_robots() -> None:
     found = search(muddy_robots(10))
     assert found.find_strong()
     assert found.counts().expanded < 5_000
     assert found.make_policy().depth == 28
+    with pytest.raises(BudgetExceededError) as caught:
+        search(muddy_robots(4), limits=Limits(max_expanded=5)).find_strong()
+    assert caught.value.status is SearchStatus.EXPANSION_LIMIT
 
 
-def test_sensing_that_others_notice_has_a_policy_and_that_they_miss_has_none() -> None:
+def test_sensing_that_others_miss() -> None:
     noticed, missed = search(scouts(noticed=True)), search(scouts(noticed=False))
     assert noticed.find_strong()
     assert noticed.make_policy().depth == 4
     assert not missed.find_strong()
     assert not missed.find_strong_cyclic()
     assert missed.counts().distinct == 28
-
-
-def test_missed_sensing_has_a_policy_only_by_inconsistent_beliefs() -> None:
     space = StateSpace(scouts(noticed=False))
     found = PolicySearch(space, RelaxedPlan(space), Limits().start())
     assert found.find_strong()
@@ -94,16 +92,13 @@ def test_missed_sensing_has_a_policy_only_by_inconsistent_beliefs() -> None:
     assert "believes everything after action" in found.make_policy().validate(True).reason
 
 
-def test_trying_again_is_cyclic_and_not_strong() -> None:
+def test_cyclic_policies() -> None:
     found = search(dice())
     assert not found.find_strong()
     assert found.find_strong_cyclic()
     policy = found.make_policy()
     assert (policy.is_cyclic, policy.depth, policy.leaves) == (True, None, 1)
     assert policy.validate().valid
-
-
-def test_a_die_that_may_break_has_no_cyclic_policy() -> None:
     assert not search(dice(stuck=True)).find_strong_cyclic()
 
 
@@ -116,12 +111,6 @@ def test_a_linear_plan_for_all_outcomes_is_a_policy() -> None:
     assert found.is_solved
     assert found.make_policy().depth == 1
     assert found.counts().expanded == 1
-
-
-def test_limits_end_a_search_with_the_status() -> None:
-    with pytest.raises(BudgetExceededError) as caught:
-        search(muddy_robots(4), limits=Limits(max_expanded=5)).find_strong()
-    assert caught.value.status is SearchStatus.EXPANSION_LIMIT
 
 
 class Drawn:

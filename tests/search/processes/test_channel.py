@@ -13,10 +13,9 @@ from typing import Any
 import psutil
 import pytest
 
-from epigym.errors import CheckpointError, EpigymError
+from epigym import CheckpointError, EpigymError, Task
 from epigym.reference import semantics
 from epigym.reference.semantics import Validation
-from epigym.task.task import Task
 from search.agents.limits import Limits
 from search.agents.result import Costs, SearchResult, SearchStatus, TaskSize
 from search.evaluation.batch import RecordBatch
@@ -148,9 +147,7 @@ def test_the_best_plan_stays_when_the_search_for_shorter_ones_is_ended(tmp_path:
         ),
     ],
 )
-def test_a_separate_process_raises_the_same_errors(
-    configuration: Configuration, error: type[Exception], message: str, place: str
-) -> None:
+def test_errors_of_a_process(configuration: Configuration, error: type[Exception], message: str, place: str) -> None:
     with pytest.raises(error) as caught:
         find_plan(coin(), configuration, PATIENT)
     assert str(caught.value).startswith(message)
@@ -171,9 +168,7 @@ def test_without_limits_there_is_no_process(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_an_interruption_says_where_the_best_plan_is(
-    kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interruption_names_the_best_plan(kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = SearchResult(SearchStatus.SOLVED, "bfs", "coin", plan=("lift",)) if kept else None
 
     def interrupt(*_: Any, **__: Any) -> Generator[Message, None, None]:

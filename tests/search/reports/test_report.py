@@ -73,7 +73,7 @@ def test_summary_over_what_each_solved_and_over_what_all_solved() -> None:
     assert common[2][2] == "20 ± 10"
 
 
-def test_coverage_counts_only_problems_with_an_outcome() -> None:
+def test_outcomes_that_count() -> None:
     found = outcomes()
     for problem in ("x/1", "y/1", "y/2"):
         found.table["hfs/gnn"].pop(problem)
@@ -86,6 +86,13 @@ def test_coverage_counts_only_problems_with_an_outcome() -> None:
     assert bfs[:3] == ["bfs", "4/5 (80.00%)", "40 to 100 %"]
     assert bfs[3].startswith("25 ± 5 [20 to 30]")
     assert other[1] == "2/2 (100.00%)"
+    found = outcomes()
+    found.table["bfs"]["y/2"] = SearchOutcome("y", "y/2", "bfs", UNSOLVABLE)
+    found.table["hfs/gnn"].pop("x/3")
+    assert make_overview(found, ["coverage", "expanded", "time", "length"]).cells == [
+        ["bfs", "5/5", "1", "100 to 100 %", "15", "30"],  # the means of 10 and 20 nodes, and of twice as many ms
+        ["hfs/gnn", "3/4", "0", "25 to 100 %", "5", "10"],
+    ]
 
 
 def test_instances_say_how_large_they_are_and_how_each_search_ended() -> None:
@@ -103,16 +110,6 @@ def test_instances_say_how_large_they_are_and_how_each_search_ended() -> None:
     assert rows["x/2"][:3] == ["5", "20480", "1"]
     assert [rows["x/3"][column] for column in (3, 7)] == ["unsolvable", "unsolvable with consistent beliefs"]
     assert rows["y/1"] == ["–", "–", "–", "solved", "1000", "2000", "4", "TO", "–", "–", "–"]
-
-
-def test_what_is_proved_unsolvable_counts_as_answered() -> None:
-    found = outcomes()
-    found.table["bfs"]["y/2"] = SearchOutcome("y", "y/2", "bfs", UNSOLVABLE)
-    found.table["hfs/gnn"].pop("x/3")
-    assert make_overview(found, ["coverage", "expanded", "time", "length"]).cells == [
-        ["bfs", "5/5", "1", "100 to 100 %", "15", "30"],  # the means of 10 and 20 nodes, and of twice as many ms
-        ["hfs/gnn", "3/4", "0", "25 to 100 %", "5", "10"],
-    ]
 
 
 def test_what_is_on_the_screen_fits_into_80_columns() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import errno
+import gzip
 import io
 import json
 import os
@@ -12,6 +13,7 @@ import shutil
 import stat
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -25,16 +27,20 @@ AnyPath: TypeAlias = str | os.PathLike[str]
 
 
 def read(path: AnyPath) -> str:
-    """The text of a UTF-8 file.
+    """The text of a UTF-8 file, which is compressed if its name ends with `.gz`.
 
     Raises:
         MissingError: when there is no such file.
         EpigymError: when it cannot be read or is not UTF-8.
     """
+    opened = gzip.open if str(path).endswith(".gz") else open
     try:
-        return _nameable(path).read_text(encoding="utf-8-sig")
+        with opened(_nameable(path), "rt", encoding="utf-8-sig") as file:
+            return str(file.read())
     except UnicodeDecodeError as error:
         raise EpigymError(f"{path}: byte {error.start} is not UTF-8 text") from None
+    except (EOFError, zlib.error) as error:
+        raise EpigymError(f"{path}: not compressed by gzip: {error}") from None
     except OSError as error:
         kind = MissingError if isinstance(error, FileNotFoundError) else EpigymError
         raise kind(f"{error.filename or path}: {error.strerror or error}") from None

@@ -169,7 +169,7 @@ def read_outcomes(runs: Sequence[str | Path], others: Iterable[SearchOutcome] = 
     """The outcomes in the folders of evaluations, with others on the same problems.
 
     Args:
-        runs: folders that `search.evaluate` wrote.
+        runs: folders that `search.evaluate` wrote, or their tables, `.csv` or `.csv.gz`.
         others: such as published ones; those on other problems are left out.
 
     Raises:
@@ -179,9 +179,9 @@ def read_outcomes(runs: Sequence[str | Path], others: Iterable[SearchOutcome] = 
     table: dict[str, dict[str, SearchOutcome]] = {}
     left_out: list[LeftOut] = []
     for run in runs:
-        file = Path(run, "results.csv")
+        file = Path(run, "results.csv") if Path(run).is_dir() else Path(run)
         if not file.is_file():
-            raise MissingError(f"{run} holds no results.csv; name a folder that search.evaluate wrote")
+            raise MissingError(f"{run} holds no results.csv; name a folder that search.evaluate wrote, or its table")
         for row in read_rows(file, _COLUMNS):
             entry = LeftOut(row["configuration"], row["problem"], bool(row["status"]), int(row["other_outcomes"]))
             if entry.others or not entry.has_outcome:

@@ -1,7 +1,9 @@
 """Files appear complete or not at all, and what is wrong with one is said."""
 
 import errno
+import gzip
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -93,6 +95,22 @@ def test_what_is_wrong_with_a_file(tmp_path: Path, content: bytes | None, messag
         read_json(tmp_path / "file")
     assert isinstance(caught.value, MissingError) == (content is None)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (gzip.compress(b'{"a": 1}'), None),
+        (b'{"a": 1}', "Not a gzipped file"),
+        (gzip.compress(b"{}")[:-9], "not compressed by gzip"),
+        (gzip.compress(b"\xff"), "byte 0 is not UTF-8 text"),
+    ],
+)
+def test_files_may_be_compressed(tmp_path: Path, content: bytes, message: str | None) -> None:
+    file = tmp_path / "file.json.gz"
+    file.write_bytes(content)
+    with pytest.raises(EpigymError, match=message) if message else nullcontext():
+        assert read_json(file) == {"a": 1}
 
 
 @pytest.mark.parametrize(

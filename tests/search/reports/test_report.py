@@ -1,6 +1,7 @@
 """Tables and figures from outcomes whose numbers were made by hand."""
 
 import csv
+import gzip
 import re
 import subprocess
 import sys
@@ -300,6 +301,13 @@ def test_runs_are_joined_with_the_published_outcomes_on_the_same_problems(tmp_pa
     assert list(found.table["published BFS"]) == [problem]
     assert found.find_common(found.problems) == [problem]
     assert found.restrict(["bfs"]).configurations == ["bfs"]
+
+
+def test_a_compressed_table_stands_for_its_run(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "a", row("bfs", "x/1"), row("bfs", "x/2", status="time_limit"))
+    copy = tmp_path / "results.csv.gz"
+    copy.write_bytes(gzip.compress((run / "results.csv").read_bytes()))
+    assert read_outcomes([copy]) == read_outcomes([run])
 
 
 def test_what_is_left_out_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

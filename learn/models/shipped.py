@@ -13,7 +13,11 @@ _HERE = Path(__file__).parent
 LINEAR: Final = _HERE / "linear" / "shipped"
 """The folder of the linear models that come with epigym, `<domain>.json` and `general.json`."""
 NETWORKS: Final = _HERE / "gine" / "shipped"
-"""The folder of networks that are better in validation than the linear models of the same names."""
+"""The folder of the networks that come with epigym, with the same names."""
+NETWORKS_FIRST: Final = frozenset(
+    {"cloud_scheduling", "coin_in_the_box", "room_messages", "selective_communication_enriched"}
+)
+"""Names of the networks that solve more validation problems than the linear models, or as many in less time."""
 GENERAL: Final = "general"
 
 Model: TypeAlias = LinearModel | NetworkModel
@@ -24,7 +28,7 @@ def find_model(file: str | None, domain: str, schema: frozenset[int]) -> tuple[s
 
     Without a file, the model of the task's domain is used if the task's predicates and actions occur in its training;
     otherwise the first model of another domain with these predicates and actions, as files may use other names of
-    domains; otherwise the general model. Networks take precedence over linear models.
+    domains; otherwise the general model. It is a linear model unless its name is in `NETWORKS_FIRST`.
 
     Args:
         file: path of the model, in which `{domain}` stands for the domain; None for a model that comes with epigym.
@@ -40,12 +44,13 @@ def find_model(file: str | None, domain: str, schema: frozenset[int]) -> tuple[s
         if path.suffix != ".json":
             raise CheckpointError(f"{path}: expected a model.json of learn.train; the heuristic 'gnn' reads others")
         return str(path), load_model(path)
-    own = (path for folder in (NETWORKS, LINEAR) for path in folder.glob("*.json") if path.stem != GENERAL)
-    for path in sorted(own, key=lambda path: (path.stem != domain, path.stem, path.parent != NETWORKS)):
-        if schema <= read_schema(path):
-            return str(path), load_model(path)
-    name = f"{GENERAL}.json"
-    path = NETWORKS / name if (NETWORKS / name).is_file() else LINEAR / name
+    models = {path.stem: path for path in LINEAR.glob("*.json")}
+    models |= {path.stem: path for path in NETWORKS.glob("*.json") if path.stem in NETWORKS_FIRST}
+    path = models.pop(GENERAL, LINEAR / f"{GENERAL}.json")
+    for name in sorted(models, key=lambda name: (name != domain, name)):
+        if schema <= read_schema(models[name]):
+            path = models[name]
+            break
     return str(path), load_model(path)
 
 

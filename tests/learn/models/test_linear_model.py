@@ -359,10 +359,8 @@ def test_what_is_missing_is_named_with_a_remedy(folder: Path, tmp_path: Path) ->
 def test_the_models_that_come_with_epigym_are_found_by_domain(problem: str) -> None:
     task = load_problem(problem)
     file, model = find_model(None, task.domain, FeatureTypes(task).schema)
-    network = shipped.NETWORKS / f"{task.domain}.json"
-    assert (file, model.domain) == (
-        str(network if network.exists() else shipped.LINEAR / network.name), task.domain
-    )  # fmt: skip
+    folder = shipped.NETWORKS if task.domain in shipped.NETWORKS_FIRST else shipped.LINEAR
+    assert (file, model.domain) == (str(folder / f"{task.domain}.json"), task.domain)
 
 
 def test_every_call_reads_the_file(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

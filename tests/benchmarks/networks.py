@@ -7,12 +7,11 @@ python -m tests.benchmarks.networks domain=gossip,grapevine guidance=network/1 o
 `guidance` is h_ff, h_add (the base heuristics, which untrained networks equal), linear (the linear models of epigym),
 network/SEED (a network of the domain), general/SEED (one network of all domains), a choice of everything,
 ENCODING/OBJECTIVE/BASE/DATA/SEED, such as hash/distance/none/published/1, or the paper's network, paper/BUDGET/SEED,
-where `PAPER` lists the budgets. `table=true` only prints what is there.
+where `PAPER` lists the budgets. `table=FILE` only prints the table of such rows, such as docs/results/networks.csv.gz.
 """
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 import subprocess
@@ -27,7 +26,7 @@ import numpy as np
 from rich.console import Console
 
 from domains import DOMAINS
-from epigym.io.files import write_rows
+from epigym.io.files import read_rows, write_rows
 from epigym.io.tables import Table
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
@@ -79,7 +78,8 @@ def main(arguments: Sequence[str]) -> None:
         file = out / given["set"] / f"{domain}.csv"
         if not given["table"]:
             measure(domain, given["set"], wanted, out, file)
-        found += [row for row in read(file) if row["guidance"] in wanted]
+        rows = read(Path(given["table"]) if given["table"] else file)
+        found += [row for row in rows if row["domain"] == domain and row["guidance"] in wanted]
     for table in describe(found, wanted):
         Console().print(table)
 
@@ -95,10 +95,7 @@ def sample(domain: str, kind: str) -> Iterator[Task]:
 
 def read(file: Path) -> list[Result]:
     """The rows of a file; none where there is no file."""
-    if not file.exists():
-        return []
-    with file.open(newline="") as lines:
-        return list(csv.DictReader(lines))
+    return read_rows(file, COLUMNS) if file.exists() else []
 
 
 def measure(domain: str, kind: str, wanted: Iterable[str], out: Path, file: Path) -> None:

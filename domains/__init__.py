@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from domains.checks import DomainError
-from domains.domain import Domain, Scene, resolve
+from domains.checks import DomainError, check_one_of
+from domains.domain import Domain, Scene
 from domains.instances import Parameters
 from domains.registry import DOMAINS
 from domains.words import read_parameters
@@ -26,7 +26,11 @@ def find(name: str) -> tuple[Domain, Parameters]:
     Raises:
         DomainError: when there is none of that name; the message suggests a close one.
     """
-    return resolve(name, DOMAINS)
+    if not isinstance(name, str):
+        raise DomainError(f"a problem is named domain or domain/instance, got {name!r}")
+    domain_name, slash, instance = name.partition("/")
+    domain = DOMAINS[check_one_of("domain", domain_name, DOMAINS)]
+    return domain, domain.instance(instance) if slash else {}
 
 
 def write(name: str, **parameters: Any) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from typing import Any
 
-from domains.checks import check_between, check_flag, check_formulas, check_one_of, check_subset
+from domains.checks import check_between, check_flag, check_formulas, check_one_of, check_subset, make_random
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import atom, believes, common, knows_whether, not_, number_names, unsure, write
@@ -83,7 +82,7 @@ def _names(children: int) -> tuple[str, ...]:
 def _sample_muddy(names: Sequence[str], seed: int | None) -> Sequence[str]:
     if seed is None:
         return names[len(names) // 2 :]
-    draw = random.Random(check_between("seed", seed, 0, 2**32 - 1))
+    draw = make_random(seed)
     return draw.sample(names, draw.randint(2, len(names)))
 
 

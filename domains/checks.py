@@ -6,6 +6,7 @@ A check returns the value of a parameter, or raises a `DomainError` whose line n
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from random import Random
 from typing import TypeVar
 
 from domains.names import unknown
@@ -22,6 +23,11 @@ def check_between(name: str, value: object, low: int, high: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise DomainError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
     return value
+
+
+def make_random(seed: object) -> Random:
+    """Return a source of randomness, if `seed` is a whole number from 0 to 2^32 - 1."""
+    return Random(check_between("seed", seed, 0, 2**32 - 1))
 
 
 def check_flag(name: str, value: object) -> bool:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from random import Random
 from typing import Any
 
-from domains.checks import check_between, check_flag, check_formulas, check_one_each, check_subset
+from domains.checks import check_between, check_flag, check_formulas, check_one_each, check_subset, make_random
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import atom, believes, common, knows_whether, literal, not_, number_names, unsure, write
@@ -51,7 +50,7 @@ def problem(
     Source: the family *cloud scheduling* of the epistemic track of the International Planning Competition 2026.
     """
     names, holders = _tasks(tasks), _tenants(tenants)
-    draw = Random(check_between("seed", seed, 0, 2**32 - 1))
+    draw = make_random(seed)
     drawn_owners, drawn_stages = draw.choices(holders, k=len(names)), draw.choices(_STAGES, k=len(names))
     drawn_large = [name for name in names if draw.random() < 0.5]
     owner_of = check_one_each("owners", drawn_owners if owners is None else owners, holders, names)

@@ -96,8 +96,8 @@ def _actions(names: Sequence[str], unlocked_for: Sequence[str]) -> list[Action]:
     return [
         *(_open(name, names, locked=name not in unlocked_for) for name in names),
         *(_peek(name, names) for name in names),
-        *(_signal(one, other) for one, other in pairs),
-        *(_distract(one, other) for one, other in pairs),
+        *(_divert("signal", one, other, to=f"looking_{other}", since=f"-looking_{other}") for one, other in pairs),
+        *(_divert("distract", one, other, to=f"-looking_{other}", since=f"looking_{other}") for one, other in pairs),
         *(_shout(name, names) for name in names),
     ]
 
@@ -133,22 +133,13 @@ def _peek(actor: str, names: Sequence[str]) -> Action:
     )
 
 
-def _signal(actor: str, other: str) -> Action:
+def _divert(verb: str, actor: str, other: str, *, to: str, since: str) -> Action:
+    """The actor, who looks, changes whether the other one does."""
     return Action(
-        f"signal_{actor}_{other}",
+        f"{verb}_{actor}_{other}",
         "causes",
-        [(f"looking_{other}", "")],
-        executable=_sure(actor, f"looking_{actor}", f"-looking_{other}"),
-        observes=always([actor, other]),
-    )
-
-
-def _distract(actor: str, other: str) -> Action:
-    return Action(
-        f"distract_{actor}_{other}",
-        "causes",
-        [(f"-looking_{other}", "")],
-        executable=_sure(actor, f"looking_{actor}", f"looking_{other}"),
+        [(to, "")],
+        executable=_sure(actor, f"looking_{actor}", since),
         observes=always([actor, other]),
     )
 

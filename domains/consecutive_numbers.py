@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import random
 import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from domains.checks import DomainError, check_between, check_formulas, check_one_of
+from domains.checks import DomainError, check_between, check_formulas, check_one_of, make_random
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import atom, believes, not_, write
@@ -149,7 +148,7 @@ def _check_numbers(given: object, turns: Sequence[str], highest: int, run: int) 
 def _sample_numbers(turns: Sequence[str], highest: int, seed: int | None) -> dict[str, int]:
     """Consecutive numbers for all agents, none of them the highest possible."""
     most = highest - len(turns)
-    lowest = most // 2 if seed is None else random.Random(check_between("seed", seed, 0, 2**32 - 1)).randint(0, most)
+    lowest = most // 2 if seed is None else make_random(seed).randint(0, most)
     held = {turns[number % len(turns)]: number for number in range(lowest, lowest + len(turns))}
     return dict(sorted(held.items()))
 

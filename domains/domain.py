@@ -9,7 +9,7 @@ from random import Random
 from typing import Any, Literal
 
 from domains.checks import DomainError, check_one_of
-from domains.instances import Parameters, find_instances, load_published
+from domains.instances import Instances, Parameters, load_published
 from domains.names import unknown
 from domains.writing.structure import Structure
 
@@ -62,11 +62,6 @@ def sizes(names: str, values: Iterable[Sequence[Any]], **others: Any) -> list[Pa
     return [{**dict(zip(names.split(), chosen, strict=True)), **others} for chosen in values]
 
 
-def _find_agents(**_: Any) -> Structure:
-    """The structure of names in which all objects are agents."""
-    return Structure()
-
-
 @dataclass(frozen=True, slots=True)
 class Domain:
     """A parametric domain of planning problems.
@@ -95,7 +90,7 @@ class Domain:
     scene: Scene
     ranges: Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]
     language: Literal["mA*", "EPDDL"] = "mA*"
-    structure: Callable[..., Structure] = _find_agents
+    structure: Callable[..., Structure] = lambda **_: Structure()
     actors: Mapping[str, int] = field(default_factory=dict)
     growth: Growth | None = None
     consistent_beliefs: bool = True
@@ -116,7 +111,7 @@ class Domain:
     @property
     def instances(self) -> Mapping[str, Parameters]:
         """Named parameter sets: the published instances and those of the tables of suites."""
-        return find_instances(self.name)
+        return Instances(self.name)
 
     @property
     def train(self) -> tuple[str, ...]:
@@ -159,16 +154,3 @@ class Domain:
             return self.instances[name]
         except KeyError:
             raise DomainError(unknown(f"instance of {self.name}", name, self.instances)) from None
-
-
-def resolve(name: str, domains: Mapping[str, Domain]) -> tuple[Domain, Parameters]:
-    """The domain and the parameters that `domain` or `domain/instance` names.
-
-    Raises:
-        DomainError: when there is no such domain or instance.
-    """
-    if not isinstance(name, str):
-        raise DomainError(f"a problem is named domain or domain/instance, got {name!r}")
-    domain_name, slash, instance = name.partition("/")
-    domain = domains[check_one_of("domain", domain_name, domains)]
-    return domain, domain.instance(instance) if slash else {}

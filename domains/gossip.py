@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from itertools import permutations
+from random import Random
 from typing import Any
 
-from domains.checks import DomainError, check_between, check_formulas, check_one_of
+from domains.checks import DomainError, check_between, check_formulas, check_one_of, make_random
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import atom, believes, common, knows_whether, not_, unsure, write
@@ -74,7 +74,7 @@ def problem(
     """
     names, friends, owners = _agents(agents, kind)
     wanted = check_one_of("goal", goal, ("all", "impostor" if kind == "deceived" else "single"))
-    draw = None if seed is None else random.Random(check_between("seed", seed, 0, 2**32 - 1))
+    draw = None if seed is None else make_random(seed)
     if learner is None:
         learner = draw.choice(friends) if draw else names[0]
     check_one_of("agent in learner", learner, friends)
@@ -151,7 +151,7 @@ def _pairs(shared: object, names: Sequence[str], owners: Sequence[str]) -> list[
 
 
 def _sample_goals(
-    draw: random.Random, names: Sequence[str], friends: Sequence[str], learner: str | None
+    draw: Random, names: Sequence[str], friends: Sequence[str], learner: str | None
 ) -> list[tuple[str, str]]:
     """Secrets of friends that are known, but not all of those that the learner, or anybody, has to learn."""
     pairs = [(name, owner) for name in names for owner in friends if name != owner]

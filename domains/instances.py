@@ -69,23 +69,23 @@ def _load_rows() -> tuple[dict[str, str], ...]:
     return tuple(row for row in rows if kind_of(row["instance"]) in KINDS)
 
 
-def find_instances(domain: str) -> Mapping[str, Parameters]:
-    """The parameters of all instances of a domain; tables are read when they may have the one that is asked for."""
-    return _Instances(domain)
-
-
 @dataclass(frozen=True)
-class _Instances(Mapping[str, Parameters]):
+class Instances(Mapping[str, Parameters]):
+    """The parameters of all instances of a domain; tables are read when they may have the one that is asked for."""
+
     domain: str
 
     def __getitem__(self, name: str) -> Parameters:
+        """The parameters of an instance."""
         for found in load_published(self.domain).values():
             if name in found:
                 return found[name]
         return load_tables().get(self.domain, {})[name]
 
     def __iter__(self) -> Iterator[str]:
+        """The names, those of published instances first."""
         return chain(*load_published(self.domain).values(), load_tables().get(self.domain, ()))
 
     def __len__(self) -> int:
+        """The number of instances."""
         return sum(1 for _ in self)

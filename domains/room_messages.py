@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from itertools import pairwise, product
-from random import Random
 from string import ascii_lowercase
 from typing import Any
 
-from domains.checks import check_between, check_flag, check_formulas, check_one_each, check_subset
+from domains.checks import check_between, check_flag, check_formulas, check_one_each, check_subset, make_random
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import Model, atom, believes, knows_whether, not_, number_names, unsure, write
@@ -59,7 +58,7 @@ def problem(
     """
     names, row = _agents(agents), _rooms(rooms)
     numbers = range(1, len(row) + 1)
-    drawn = Random(check_between("seed", seed, 0, 2**32 - 1)).choices(numbers, k=len(names))
+    drawn = make_random(seed).choices(numbers, k=len(names))
     place = check_one_each("places", drawn if places is None else places, numbers, names)
     missing = check_subset("excluded", excluded, names)
     check_between("number of excluded agents", len(missing), 0, len(names) - 1)

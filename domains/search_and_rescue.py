@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from random import Random
 from typing import Any
 
 from domains.checks import (
@@ -15,6 +14,7 @@ from domains.checks import (
     check_one_each,
     check_one_of,
     check_subset,
+    make_random,
 )
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
@@ -85,7 +85,7 @@ def problem(
     places = _places(locations)
     agents = _agents(drones, firefighters, ambulances)
     names = [name for members in agents.values() for name in members]
-    draw = Random(check_between("seed", seed, 0, 2**32 - 1))
+    draw = make_random(seed)
     drawn_starts, drawn_victim, burns = draw.choices(places, k=len(names)), draw.choice(places), draw.random() < 0.5
     start = check_one_each("starts", drawn_starts if starts is None else starts, places, names)
     found = drawn_victim if victim is None else check_one_of("location in victim", victim, places)
@@ -157,10 +157,10 @@ def _places(locations: int) -> tuple[str, ...]:
     return number_names("l", check_between("locations", locations, 2, 12))
 
 
-def _agents(drones: int, firefighters: int, ambulances: int) -> dict[str, list[str]]:
+def _agents(drones: int, firefighters: int, ambulances: int) -> dict[str, tuple[str, ...]]:
     counts = {"drones": drones, "firefighters": firefighters, "ambulances": ambulances}
     return {
-        kind.removesuffix("s"): [f"{kind[0]}{number}" for number in range(1, check_between(kind, count, 1, 4) + 1)]
+        kind.removesuffix("s"): number_names(kind[0], check_between(kind, count, 1, 4))
         for kind, count in counts.items()
     }
 
@@ -195,33 +195,13 @@ DOMAIN = Domain(
             "that it is not at l3, and the others know that each drone knows about its place."
         ),
     ),
-    actors={
-        "move": 0,
-        "look_for_victim": 0,
-        "look_for_fire": 0,
-        "report_victim": 0,
-        "report_fire": 0,
-        "extinguish": 0,
-        "rescue": 0,
-    },
+    actors=dict.fromkeys(
+        ("move", "look_for_victim", "look_for_fire", "report_victim", "report_fire", "extinguish", "rescue"), 0
+    ),
     ranges={
-        "train": (
-            {
-                "locations": (2, 3, 4),
-                "shape": ("line", "ring", "star"),
-                "goal": ("rescue", "find"),
-                "noticed": (True, False),
-            },
-        ),
-        "validation": (
-            {
-                "locations": (5, 6),
-                "shape": ("line", "ring", "star"),
-                "drones": (1, 2),
-                "noticed": (True, False),
-            },
-        ),
-        "test": ({"locations": (7, 8), "shape": ("line", "ring", "star"), "drones": (1, 2), "ambulances": (1, 2)},),
+        "train": ({"locations": (2, 3, 4), "shape": _SHAPES, "goal": ("rescue", "find"), "noticed": (True, False)},),
+        "validation": ({"locations": (5, 6), "shape": _SHAPES, "drones": (1, 2), "noticed": (True, False)},),
+        "test": ({"locations": (7, 8), "shape": _SHAPES, "drones": (1, 2), "ambulances": (1, 2)},),
     },
     growth=Growth(
         sizes("locations drones firefighters ambulances", _GROWTH, shape="ring"), walk=(40, 240), subgoals=(16, 240)

@@ -34,17 +34,13 @@ def is_list(element: str) -> bool:
     return element.startswith("[") and element.endswith("]")
 
 
-def strip_quotes(element: str) -> str:
-    """An element without the quotes around it."""
-    return re.sub(r"\\(.)", r"\1", element[1:-1]) if re.fullmatch(_QUOTED, element, re.DOTALL) else element
-
-
 def read_names(text: str) -> list[str]:
-    """The names in a list, which stands in brackets or not."""
+    """The names in a list, which stands in brackets or not, without the quotes around them."""
     elements = split(text)
     if elements and is_list(elements[0]):
         elements = split(elements[0][1:-1])
-    return [*map(strip_quotes, elements)]
+    is_quoted = re.compile(_QUOTED, re.DOTALL).fullmatch
+    return [re.sub(r"\\(.)", r"\1", one[1:-1]) if is_quoted(one) else one for one in elements]
 
 
 def read_parameters(words: Iterable[str]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from domains.blocks_world.towers import (
     sample_target,
     supports,
 )
-from domains.checks import DomainError, check_between, check_formulas, check_one_of, check_subset
+from domains.checks import DomainError, check_between, check_formulas, check_one_of, check_subset, make_random
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import Model, atom, believes, common, not_, number_names, unsure, write
@@ -102,7 +102,7 @@ def problem(
     domain is the tier `single` (the classical Blocks World), the intermediate one `several`, the hard one `clumsy`.
     """
     check_one_of("tier", tier, ("single", "several", "clumsy"))
-    random = Random(check_between("seed", seed, 0, 2**31 - 1))
+    random = make_random(seed)
     if tier == "single":
         return _one_robot(blocks, start, target, random, goals)
     names = _block_names(blocks, at_least=3)

@@ -36,11 +36,6 @@ def literal(holds: bool, atom: str) -> str:
     return atom if holds else not_(atom)
 
 
-def and_(*formulas: str) -> str:
-    """The conjunction of formulas; of one, the formula itself."""
-    return formulas[0] if len(formulas) == 1 else f"(and {' '.join(formulas)})"
-
-
 def or_(*formulas: str) -> str:
     """The disjunction of formulas; of one, the formula itself."""
     return formulas[0] if len(formulas) == 1 else f"(or {' '.join(formulas)})"
@@ -49,11 +44,6 @@ def or_(*formulas: str) -> str:
 def believes(agent: str, formula: str) -> str:
     """The agent believes the formula; `agent` may be `All`."""
     return f"([{agent}] {formula})"
-
-
-def considers(agent: str, formula: str) -> str:
-    """The agent considers the formula possible."""
-    return f"(<{agent}> {formula})"
 
 
 def knows_whether(agent: str, formula: str) -> str:

@@ -12,13 +12,11 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 _WIDTH = 100
-# Agents are named by letters; `i` is left out, as in the published problems.
-LETTERS = "abcdefghjklmnopqrstuvwxyz"
 
 
 def agent_names(count: int) -> tuple[str, ...]:
-    """The first `count` agent names: a, b, c and so on."""
-    return tuple(LETTERS[:count])
+    """The first `count` agent names: the letters from a on, without `i`, as in the published problems."""
+    return tuple("abcdefghjklmnopqrstuvwxyz"[:count])
 
 
 def not_(formula: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,6 @@ from epigym.task.formula import TRUE, considers_possible
 
 Flags = NDArray[np.bool_]
 Step = tuple[GraphBatch, NDArray[np.float64], Flags, Flags, Info]
-_MODES = {mode.value: mode for mode in AutoresetMode}
 
 
 class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]]):
@@ -278,29 +278,22 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
         raise EpigymError(f"environment {index}: {reason}")
 
 
-def domain_envs(
+def make_vector(
+    kind: type[EpistemicEnv],
     num_envs: int = 1,
     max_episode_steps: int | None = None,
     autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     **arguments: Any,
 ) -> EpistemicVectorEnv:
-    """The vector environment of a domain; `arguments` and errors as `DomainEnv`."""
-    return EpistemicVectorEnv(DomainEnv(**arguments), num_envs, max_episode_steps, autoreset_mode)
+    """The vector environment of a kind of environment; `arguments` and errors as that kind."""
+    return EpistemicVectorEnv(kind(**arguments), num_envs, max_episode_steps, autoreset_mode)
 
 
-def problem_envs(
-    num_envs: int = 1,
-    max_episode_steps: int | None = None,
-    autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-    **arguments: Any,
-) -> EpistemicVectorEnv:
-    """The vector environment of a problem; `arguments` and errors as `ProblemEnv`."""
-    return EpistemicVectorEnv(ProblemEnv(**arguments), num_envs, max_episode_steps, autoreset_mode)
+domain_envs, problem_envs = partial(make_vector, DomainEnv), partial(make_vector, ProblemEnv)
 
 
 def _mode(mode: AutoresetMode | str) -> AutoresetMode:
-    if isinstance(mode, AutoresetMode):
-        return mode
-    if mode not in _MODES:
-        raise EpigymError(unknown("autoreset_mode", str(mode), tuple(_MODES)))
-    return _MODES[mode]
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        raise EpigymError(unknown("autoreset_mode", str(mode), (one.value for one in AutoresetMode))) from None

@@ -8,7 +8,7 @@ constants, flatten nested conjunctions and disjunctions, and remove duplicates a
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from threading import RLock
 from typing import Any, ClassVar, Final
@@ -329,6 +329,37 @@ def _text(node: Formula, parts: Sequence[str]) -> str:
             return f"actually({parts[0]})"
         case _:
             return f"{node.op.name[0]}([{','.join(node.agents)}], {parts[0]})"
+
+
+class FormulaNumbers:
+    """Numbers formulas; those that are equal up to the order of operands of `and` and `or` have equal numbers.
+
+    Args:
+        numbers: of the formulas numbered so far, by operator, names and the numbers of the children.
+        agents: other names of agents.
+        fluents: other names of fluents.
+    """
+
+    def __init__(self, numbers: dict[Hashable, int], agents: Mapping[str, str], fluents: Mapping[str, str]) -> None:
+        self._numbers, self._agents, self._fluents = numbers, agents, fluents
+        self._known: dict[Formula, int] = {}
+
+    def __call__(self, formula: Formula) -> int:
+        """The number of a formula after its names are replaced."""
+        if formula not in self._known:
+            for node in formula.subformulas():
+                if node not in self._known:
+                    self._known[node] = self._numbers.setdefault(self._key(node), len(self._numbers))
+        return self._known[formula]
+
+    def _key(self, node: Formula) -> Hashable:
+        children = tuple(self._known[child] for child in node.children)
+        return (
+            node.op,
+            self._fluents.get(node.name, node.name),
+            frozenset(self._agents.get(agent, agent) for agent in node.agents),
+            frozenset(children) if node.op in (Op.AND, Op.OR) else children,
+        )
 
 
 def split_goal(goal: Iterable[Formula]) -> tuple[Formula, ...]:

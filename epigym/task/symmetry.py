@@ -23,7 +23,7 @@ from functools import cache
 from itertools import combinations
 from typing import NamedTuple
 
-from epigym.task.formula import Formula, Op
+from epigym.task.formula import Formula, FormulaNumbers
 from epigym.task.task import Task
 
 _WORD = re.compile(r"[^\W_]+")
@@ -114,8 +114,8 @@ class _Content:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._agents, self._fluents = _Names(task.agents), _Names(task.fluents)
-        self._number: dict[Hashable, int] = {}  # of formulas, by operator, names and the numbers of the children
-        self._goal = self._goal_after(self._numbering({}, {}))
+        self._number: dict[Hashable, int] = {}  # of formulas
+        self._goal = self._goal_after(FormulaNumbers(self._number, {}, {}))
         self._actions: defaultdict[Hashable, list[int]] = defaultdict(list)
         for number, value in enumerate(self._actions_after({}, {})):
             self._actions[value].append(number)
@@ -125,7 +125,7 @@ class _Content:
         agents, fluents = self._agents.exchange(words), self._fluents.exchange(words)
         if agents is None or fluents is None or not (agents or fluents):
             return None
-        if self._goal_after(self._numbering(agents, fluents)) != self._goal:
+        if self._goal_after(FormulaNumbers(self._number, agents, fluents)) != self._goal:
             return None
         images: list[int] = []
         met: Counter[Hashable] = Counter()
@@ -141,7 +141,7 @@ class _Content:
         return frozenset(map(number, self._task.goal))
 
     def _actions_after(self, agents: Images, fluents: Images) -> Iterator[Hashable]:
-        number = self._numbering(agents, fluents)
+        number = FormulaNumbers(self._number, agents, fluents)
         for action in self._task.actions:
             events = tuple(
                 (
@@ -156,28 +156,6 @@ class _Content:
             )
             relations = frozenset(action.relations.items())
             yield number(action.applicability), events, action.designated, relations, observers
-
-    def _numbering(self, agents: Images, fluents: Images) -> Callable[[Formula], int]:
-        """Numbers formulas after an exchange of names: equal for those that are equal up to the order of parts."""
-        known: dict[Formula, int] = {}
-
-        def number(formula: Formula) -> int:
-            if formula not in known:
-                for node in formula.subformulas():
-                    if node not in known:
-                        known[node] = self._number.setdefault(key(node), len(self._number))
-            return known[formula]
-
-        def key(node: Formula) -> Hashable:
-            children = tuple(known[child] for child in node.children)
-            return (
-                node.op,
-                fluents.get(node.name, node.name),
-                frozenset(agents.get(agent, agent) for agent in node.agents),
-                frozenset(children) if node.op in (Op.AND, Op.OR) else children,
-            )
-
-        return number
 
 
 class _Names:

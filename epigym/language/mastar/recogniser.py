@@ -11,7 +11,7 @@ from epigym.errors import TaskError
 from epigym.language import Semantics
 from epigym.language.ground_json import Chain, compute_values, make_exclusive
 from epigym.language.mastar.event_models import ONTIC_RELATIONS, SENSING_RELATIONS, Description
-from epigym.task.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, fluent, or_
+from epigym.task.formula import FALSE, TRUE, Formula, FormulaNumbers, Op, and_, conjuncts, fluent, or_
 from epigym.task.task import Action, Effect
 
 _MOST_EVENTS = len(SENSING_RELATIONS["full"])
@@ -44,8 +44,7 @@ class Recogniser:
 
     agents: tuple[str, ...]
     name: str
-    _number: dict[Hashable, int] = field(default_factory=dict)
-    _known: dict[Formula, int] = field(default_factory=dict)
+    _number: FormulaNumbers = field(default_factory=lambda: FormulaNumbers({}, {}, {}))
 
     def describe(self, action: Action, semantics: Semantics) -> Description:
         """Find a description that means the action under a reading of the language.
@@ -111,16 +110,7 @@ class Recogniser:
     def parts(self, formula: Formula) -> frozenset[int]:
         """Numbers of the parts of a conjunction; formulas that differ only in order have equal numbers."""
         spelled = formula.without_constants(self.name).negation_normal_form()
-        return frozenset(map(self._number_formula, conjuncts(spelled)))
-
-    def _number_formula(self, formula: Formula) -> int:
-        for node in formula.subformulas():
-            if node not in self._known:
-                parts = [self._known[child] for child in node.children]
-                ordered = frozenset(parts) if node.op in (Op.AND, Op.OR) else tuple(parts)
-                key = (node.op, node.name, node.agents, ordered)
-                self._known[node] = self._number.setdefault(key, len(self._number))
-        return self._known[formula]
+        return frozenset(map(self._number, conjuncts(spelled)))
 
     def _summarise(self, action: Action, events: Sequence[int]) -> Hashable:
         """The content of an action, with events numbered in the order of `events`."""

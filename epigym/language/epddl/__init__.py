@@ -135,7 +135,8 @@ def _read_paths(path: Path) -> list[Path]:
     """The paths of problem, domain and libraries in a specification file."""
     content = read_json(path)
     if not isinstance(content, dict) or set(content) != set(_SPEC_KEYS):
-        found = ", ".join(map(_format_key, content)) if isinstance(content, dict) else type(content).__name__
+        names = list(content) if isinstance(content, dict) else [type(content).__name__]
+        found = ", ".join(name if is_one_line(name) else repr(name) for name in names)
         raise EpigymError(f"{path}: expected an object with the keys {', '.join(_SPEC_KEYS)}, found {found}")
     libraries = content["action-type-libraries"]
     if not isinstance(libraries, list):
@@ -145,10 +146,6 @@ def _read_paths(path: Path) -> list[Path]:
         if not isinstance(name, str):
             raise EpigymError(f"{path}: expected a path, found {name!r}")
     return [_find_file(path, name) for name in names]
-
-
-def _format_key(key: str) -> str:
-    return key if is_one_line(key) else repr(key)
 
 
 def _find_file(spec: Path, name: str) -> Path:

@@ -12,7 +12,6 @@ from epigym.language.epddl.syntax import (
     DefaultObserver,
     Effect,
     EventCall,
-    EventPair,
     EventSchema,
     ExplicitModel,
     Library,
@@ -210,15 +209,20 @@ class _Checker:
     def check_group(self, modal: Modal, scope: Scope) -> None:
         group = modal.group
         if not isinstance(group, Symbol):
-            self.check_elements(group, scope, "agent", self.check_group_members)
+            self.check_elements(group, scope, "agent", self.check_members("agent", "a group of agents"))
         elif group != "All":
             self.check_argument(group, ("agent", "agent-group"), scope, "a modality")
             if modal.kind == "C." and self.spec.types.fits(self.find_types(group, scope), ("agent",)):
                 raise self.source.error(f"'C.' needs a group of agents; write [C. ({group})]", group)
 
-    def check_group_members(self, members: Group, scope: Scope) -> None:
-        for member in members:
-            self.check_argument(member, ("agent",), scope, "a group of agents")
+    def check_members(self, kind: str, what: str) -> Callable[[Group, Scope], None]:
+        """Make the check that all words of a list's item have a type."""
+
+        def check(members: Group, scope: Scope) -> None:
+            for member in members:
+                self.check_argument(member, (kind,), scope, what)
+
+        return check
 
     # Domain
 
@@ -302,23 +306,19 @@ class _Checker:
         self.require_agreement(kind.conditions, "list of conditions of event variable")
         for name, pairs in kind.relations:
             self.require_declared(name, "observability type", kind.types)
-            self.check_elements(pairs, scope, "event", self.check_event_pair)
+            self.check_elements(pairs, scope, "event", self.check_members("event", "a relation on events"))
         for variable in (*kind.designated, *(variable for variable, _ in kind.conditions)):
             self.require_declared(variable, "event variable", kind.events)
         for _, conditions in kind.conditions:
             for condition in conditions:
                 self.require_declared(condition, "event condition", _CONDITIONS)
 
-    def check_event_pair(self, pair: EventPair, scope: Scope) -> None:
-        for variable in pair:
-            self.check_argument(variable, ("event",), scope, "a relation on events")
-
     # Problem
 
     def check_problem(self) -> None:
         problem, source = self.spec.problem, self.source
         for group in problem.groups:
-            self.check_elements(group.members, {}, "agent", self.check_group_members)
+            self.check_elements(group.members, {}, "agent", self.check_members("agent", "a group of agents"))
         seconds = [section.place for section in problem.facts[1:]] + [section.place for section in problem.inits[1:]]
         for place in seconds:
             raise source.error(f"a second {place}; write one", place)
@@ -346,16 +346,12 @@ class _Checker:
         self.require_agreement(model.labels, "label of world")
         for agent, pairs in model.relations:
             self.check_argument(agent, ("agent",), {}, ":relations")
-            self.check_elements(pairs, scope, "world", self.check_world_pair)
+            self.check_elements(pairs, scope, "world", self.check_members("world", "a relation on worlds"))
         for world, atoms in model.labels:
             self.require_declared(world, "world", model.worlds)
             self.check_elements(atoms, {}, "object", self.check_atom)
         for world in model.designated:
             self.require_declared(world, "world", model.worlds)
-
-    def check_world_pair(self, pair: EventPair, scope: Scope) -> None:
-        for world in pair:
-            self.check_argument(world, ("world",), scope, "a relation on worlds")
 
     def check_theory_formula(self, formula: Formula, scope: Scope) -> None:
         self.check_formula(formula, scope)

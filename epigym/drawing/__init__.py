@@ -108,12 +108,13 @@ def format_dot(model: KripkeModel, change: Change = UNCHANGED, *, size: tuple[fl
     # Graphviz routes curves around boxes, but slowly, and it draws lines of one pair of worlds over each other.
     pairs = {frozenset((line.tail, line.head)) for line in drawing.lines}
     curves = full and len(pairs) == len(drawing.lines)
+    limit = f'size="{size[0]:.3f},{size[1]:.3f}"' if size else ""
     font = f'fontname="DejaVu Sans,Verdana,sans-serif" fontcolor="{INK}"'
     return "\n".join(
         [
             "digraph {",
             f'  graph [layout=neato start=1 normalize=0 overlap=scalexy sep="+14" outputorder=edgesfirst'
-            f" splines={'true' if curves else 'line'} {_size(size)} dpi={DPI} pad=0.25 {font} fontsize=11 labelloc=b"
+            f" splines={'true' if curves else 'line'} {limit} dpi={DPI} pad=0.25 {font} fontsize=11 labelloc=b"
             f" label={_caption(model, worlds, everywhere, drawing.thinned, change)}]",
             f'  node [shape=box style="rounded,filled" {font} fontsize=11 color="{FAINT}" fillcolor=white'
             ' margin="0.08,0.05" height=0.3 width=0.4]',
@@ -123,10 +124,6 @@ def format_dot(model: KripkeModel, change: Change = UNCHANGED, *, size: tuple[fl
             "}\n",
         ]
     )
-
-
-def _size(size: tuple[float, float] | None) -> str:
-    return f'size="{size[0]:.3f},{size[1]:.3f}"' if size else ""
 
 
 def _nearest(model: KripkeModel) -> list[int]:

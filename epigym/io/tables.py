@@ -166,11 +166,8 @@ class Table:
 
 def _parts_of(cells: Iterable[Any]) -> dict[str, Any]:
     """The values of the cells of a column by the end of their title; of equal ends the last one."""
-    return {part: value for cell in cells for part, value in _values_of(cell).items()}
-
-
-def _values_of(cell: Any) -> Mapping[str, Any]:
-    return cell.values if isinstance(cell, Numbers) else {"": cell}
+    values = (cell.values if isinstance(cell, Numbers) else {"": cell} for cell in cells)
+    return dict(chain.from_iterable(one.items() for one in values))
 
 
 def _markdown(text: str) -> str:

@@ -137,7 +137,7 @@ class Newest(Generic[V]):
     def __init__(self, most: int) -> None:
         self._most = most
         self._kept: dict[str, tuple[V, int]] = {}  # the newest last
-        atexit.register(self.forget)
+        atexit.register(self._kept.clear)
 
     def get(self, key: str) -> V | None:
         """The value of a key, or None."""
@@ -155,10 +155,6 @@ class Newest(Generic[V]):
         total = sum(size for _, size in self._kept.values())
         while total > self._most:
             total -= self._kept.pop(next(iter(self._kept)))[1]
-
-    def forget(self) -> None:
-        """Remove all values."""
-        self._kept.clear()
 
 
 _explored: Newest[ExploredGraph] = Newest(1 << 29)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,7 +64,8 @@ def sample_goals(env: DomainEnv, count: int, seed: int, size: int | None = None)
     for _ in range(_DRAWS * count):
         goal, plan = env.sample_goal(rng, size)
         if goal not in found:
-            found[goal] = SampledGoal(goal, _follow(env.space, plan))
+            way = accumulate(plan[:-1], env.space.successor, initial=env.space.initial)
+            found[goal] = SampledGoal(goal, tuple(way))
         if len(found) == count:
             drawn = list(found.values())  # those that came last are rare
             return [drawn[index] for index in rng.permutation(count)]
@@ -92,14 +94,6 @@ def split_goals(
     )
     learned = wider | {draw.goal: draw for draw in drawn}
     return [draw for goal, draw in learned.items() if goal not in others], others
-
-
-def _follow(space: StateSpace, plan: Sequence[int]) -> tuple[int, ...]:
-    """The e-states in which the actions of a plan are applied."""
-    states = [space.initial]
-    for action in plan[:-1]:
-        states.append(space.successor(states[-1], action))
-    return tuple(states)
 
 
 def measure_shortest_plans(space: StateSpace, goals: Sequence[Goal]) -> NDArray[np.int64]:

@@ -37,37 +37,27 @@ class StepErrors(Metric):
     """
 
     full_state_update = False
-
-    count: Tensor
-    absolute: Tensor
-    squared: Tensor
-    total: Tensor
-    total_squared: Tensor
-    near: Tensor
+    sums: Tensor
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        for name in ("count", "absolute", "squared", "total", "total_squared", "near"):
-            self.add_state(name, torch.zeros((), dtype=torch.float64), dist_reduce_fx="sum")
+        self.add_state("sums", torch.zeros(6, dtype=torch.float64), dist_reduce_fx="sum")
 
     def update(self, predicted: Tensor, true: Tensor) -> None:
         """Add samples: predicted and true distances in steps, float[k] each."""
         error, true = (predicted - true).double(), true.double()
-        self.count += len(true)
-        self.absolute += error.abs().sum()
-        self.squared += error.square().sum()
-        self.total += true.sum()
-        self.total_squared += true.square().sum()
-        self.near += (error.abs() <= 0.5).sum()
+        columns = (torch.ones_like(true), error.abs(), error.square(), true, true.square(), error.abs() <= 0.5)
+        self.sums += torch.stack([column.sum(dtype=torch.float64) for column in columns])
 
     def compute(self) -> dict[str, Tensor]:
         """The metrics by name; R² is NaN if all distances are equal."""
-        spread = self.total_squared - self.total.square() / self.count
+        count, absolute, squared, total, total_squared, near = self.sums
+        spread = total_squared - total.square() / count
         return {
-            "mae": self.absolute / self.count,
-            "rmse": (self.squared / self.count).sqrt(),
-            "r2": torch.where(spread > 1e-9 * self.count, 1 - self.squared / spread, torch.nan),
-            "within_half": self.near / self.count,
+            "mae": absolute / count,
+            "rmse": (squared / count).sqrt(),
+            "r2": torch.where(spread > 1e-9 * count, 1 - squared / spread, torch.nan),
+            "within_half": near / count,
         }
 
 

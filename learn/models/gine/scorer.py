@@ -55,15 +55,7 @@ class NetworkScorer(CorrectingScorer):
 
 
 class PaperScorer(CorrectingScorer):
-    """The paper's network on the CPU, bound to a state space.
-
-    Args:
-        trained: the network, on any device.
-        space: the state space.
-
-    Raises:
-        LimitError: when the task does not fit the encoding that the network was trained with.
-    """
+    """The paper's network on the CPU, bound to a state space; arguments and errors as `NetworkScorer`."""
 
     @torch.inference_mode()
     def __init__(self, trained: Trained, space: StateSpace) -> None:

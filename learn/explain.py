@@ -1,8 +1,8 @@
-"""Decompose the value that a trained model gives to an e-state.
+"""Decompose the value of an e-state under a trained model.
 
-For a linear model a line for each feature: its contribution, the objects that it counts in this e-state, and its
-meaning in any task. For a network the base heuristic, the correction, and the nodes of the graph that the
-correction depends on most; this needs PyTorch.
+For a linear model, prints a line for each feature: its contribution, the objects that it counts in this e-state, and
+its meaning in any task. For a network, prints the base heuristic, the correction, and the nodes of the graph with the
+largest influence on the correction; this needs PyTorch.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from epigym.cli.settings import ReadingSettings
 from epigym.config.packages import extras
 from learn.models.runs import find_checkpoint
 
-_SHOWN = 5  # names beside a feature
+_SHOWN = 5  # most names of a feature
 
 if TYPE_CHECKING:
     from epigym.features.types import FeatureTypes
@@ -40,7 +40,7 @@ class Explain(ReadingSettings):
 
 
 def explain(settings: Explain) -> None:
-    """Print the value, its parts, and the features or nodes that matter most.
+    """Print the value, its parts, and the most important features or nodes.
 
     Raises:
         EpigymError: when the problem, an action or the model is wrong, or PyTorch is needed and missing.
@@ -84,7 +84,7 @@ def _explain_linear(space: StateSpace, model: LinearModel, state: int, types: Fe
 def _explain_network(
     space: StateSpace, file: str, model: Model | None, state: int, types: FeatureTypes, top: int
 ) -> list[str]:
-    """The lines about a network, of a checkpoint where there is no model."""
+    """The lines about a network; without a model it is read from a checkpoint."""
     from learn.models.checkpoints import load
     from learn.models.gine.explaining import explain, restore_network
     from learn.models.gine.model import NetworkModel
@@ -116,7 +116,7 @@ def _apply_actions(space: StateSpace, plan: Sequence[str]) -> int:
 
 
 def _format_parts(found: Explanation, base: str) -> Iterator[str]:
-    """The score and its parts."""
+    """Format the score and its parts."""
     yield f"{found.score:12.4f}  score, the sum of"
     yield f"{found.features:12.4f}  features: {len(found.parts)}, of which the model knows {found.known}"
     if base != "none":
@@ -125,7 +125,7 @@ def _format_parts(found: Explanation, base: str) -> Iterator[str]:
 
 
 def _format_features(found: Explanation, top: int) -> Iterator[str]:
-    """Those that add or subtract most, then what their texts mention."""
+    """Format the features with the largest contributions, then the features that their texts mention."""
     from epigym.features.texts import find_mentioned
     from epigym.features.types import short
 
@@ -145,7 +145,7 @@ def _format_features(found: Explanation, top: int) -> Iterator[str]:
 
 
 def _format_names(names: Sequence[str]) -> str:
-    """The first objects that a feature counts."""
+    """Format the first objects that a feature counts."""
     more = f"; {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return f"[{'; '.join(names[:_SHOWN])}{more}]"
 

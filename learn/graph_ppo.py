@@ -1,7 +1,7 @@
-"""Train a policy that reaches any goal of a domain, on graphs, and compare it with shortest plans.
+"""Train a policy on graphs that reaches any goal of a domain, and compare it with shortest plans.
 
-Writes curve.csv, the learning curves of all seeds, curve.png, goals.csv with every goal that was held out, and a
-policy_<seed>.pt each.
+Writes curve.csv and curve.png, the learning curves of all seeds, goals.csv with all goals held out, and a file
+policy_<seed>.pt for each seed.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class GraphPpo(RunSettings, Experiment):
 
 
 def train(settings: GraphPpo) -> None:
-    """Train with every seed.
+    """Train with each seed.
 
     Raises:
-        EpigymError: when there is no such domain, an argument is wrong, or there are fewer goals than asked for.
+        EpigymError: when there is no such domain, an argument is wrong, or the domain has fewer goals.
     """
     from learn.data.problems import check_domains
 

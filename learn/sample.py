@@ -1,7 +1,7 @@
-"""List problems drawn from the distributions of domains, and how large they are.
+"""Sample problems from the distributions of domains, and list them with their sizes.
 
-Writes problems.csv, which names every problem by its parameters, and sizes.csv and sizes.md, a row for each domain and
-split, into the folder of the run.
+Writes problems.csv, the problems with their parameters, and sizes.csv and sizes.md, a row for each domain and split,
+into the folder of the run.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def sample(settings: Sample) -> None:
 
     Raises:
         UsageError: when there is no such domain or split.
-        EpigymError: when no problem fits for long.
+        EpigymError: when 400 problems in a row are rejected.
     """
     from domains import DOMAINS
     from learn.data.problems import check_domains
@@ -68,7 +68,7 @@ def sample(settings: Sample) -> None:
 
 
 def _make_row(domain: str, split: str, found: Sequence[SampledProblem], seconds: float) -> dict[str, Any]:
-    """How large the problems of a domain and split are; those that were tried end with the last that was kept."""
+    """The sizes of the sampled problems of a domain and split; `attempts` ends with the last accepted problem."""
     states = [one.states for one in found if one.states is not None]
     distances = [one.distance for one in found if one.distance is not None]
     return {

@@ -1,4 +1,4 @@
-"""Re-execute a plan or a policy, and say whether it is valid and, if not, at which step and why."""
+"""Execute a plan or a policy with the reference, and print whether it is valid, or else the failing step and why."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Validate(ReadingSettings):
 
 
 def check(settings: Validate) -> ExitCode:
-    """Say whether a plan or a policy is valid.
+    """Print whether a plan or a policy is valid.
 
     Raises:
         EpigymError: when the problem, the plan or the policy cannot be read, or there are both or none of the last two.

@@ -28,19 +28,18 @@ with extras():
 
 
 def write_minari(task: Task, samples: Samples, encoding: Mapping[str, Any], root: Path, most: int, seed: int) -> str:
-    """Write episodes as the Minari data set `epigym/TASK-v0` in `root`, in place of an earlier one.
+    """Write episodes as the Minari data set `epigym/TASK-v0` in `root`; it replaces an earlier one.
 
-    An episode leads from the initial e-state along the tree of the explorer to the first goal, or to an e-state from
-    which the explorer did not go on, where it is truncated. Observations are those of `PaddedObservation` with the size
-    of the largest graph; rewards are -1.
+    An episode leads from the initial e-state along the explorer's tree to the first goal, or to a leaf, where it is
+    truncated. Observations are those of `PaddedObservation` with the size of the largest graph; rewards are -1.
 
     Args:
         task: the explored task.
         samples: its labelled e-states.
         encoding: name and settings of the encoding.
         root: the folder of data sets, `MINARI_DATASETS_PATH` for Minari.
-        most: number of episodes; where there are more, they are sampled.
-        seed: of that choice.
+        most: maximum number of episodes; if there are more, they are sampled.
+        seed: of the sampling.
 
     Returns:
         The id, for `minari.load_dataset`.
@@ -75,13 +74,13 @@ def write_minari(task: Task, samples: Samples, encoding: Mapping[str, Any], root
         folder = (root / name).parent
         folder.mkdir(exist_ok=True)
         shutil.rmtree(root / name, ignore_errors=True)
-        for made in Path(scratch, folder.name).iterdir():  # the data set, and what Minari keeps about its namespace
+        for made in Path(scratch, folder.name).iterdir():  # the data set and the metadata of its namespace
             made.replace(folder / made.name)
     return name
 
 
 def _list_paths(samples: Samples) -> Iterator[list[int]]:
-    """The actions to each first goal, and to each e-state from which the explorer did not go on, if none is before."""
+    """The actions to each first goal of a branch, and to each leaf without a goal before it, in the explorer's tree."""
     columns = (samples.state, samples.predecessor, samples.action, samples.is_goal)
     rows = list(zip(*(column.tolist() for column in columns), strict=True))
     via = {state: (before, action) for state, before, action, _ in rows}
@@ -109,7 +108,7 @@ def _follow(env: EpistemicEnv, path: list[int]) -> EpisodeBuffer:
 
 
 def _pad(env: PaddedObservation, episode: EpisodeBuffer, number: int) -> EpisodeBuffer:
-    """The same with padded observations, as arrays over the steps."""
+    """An episode with padded observations, as arrays over the steps."""
     rows = [env.observation(graph) for graph in episode.observations]
     arrays = {name: np.stack([row[name] for row in rows]) for name in rows[0]}
     return replace(episode, id=number, observations=arrays, actions=np.array(episode.actions, np.int64))

@@ -1,4 +1,4 @@
-"""Training a policy on graphs for goals of a domain, with several seeds, held against shortest plans of other goals."""
+"""Training of policies on graphs for the goals of a domain, with several seeds, and evaluation on other goals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLUMNS = ("seed", "steps", "return", "entropy", "policy_loss", "value_loss", "r
 
 
 def run_experiment(env: GoalsEnv, experiment: Experiment, folder: Path) -> list[float]:
-    """Train with every seed, each with goals of its own, and write curves, goals and policies.
+    """Train a policy with each seed on its own goals, and write learning curves, goals and policies.
 
     Args:
         env: the environment; its list of goals is replaced.
@@ -34,10 +34,11 @@ def run_experiment(env: GoalsEnv, experiment: Experiment, folder: Path) -> list[
         folder: where the files are written.
 
     Returns:
-        For each seed, the return on the goals held out in the end: the best possible one divided by it, from 0 to 1.
+        For each seed, the ratio of the best possible return to the return of the trained policy on the goals held out,
+        from 0 to 1.
 
     Raises:
-        EpigymError: when there are fewer goals.
+        EpigymError: when the domain has fewer goals.
     """
     most = experiment.max_episode_steps
     rows: list[dict[str, Any]] = []

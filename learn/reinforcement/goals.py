@@ -1,4 +1,4 @@
-"""Goals to learn from and goals held out, and how near a policy comes to the best plans for them."""
+"""Training goals and goals held out, and the evaluation of policies on them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from epigym.space.traversal import breadth_first
 from epigym.task.formula import and_
 
 Choose = Callable[[GraphBatch, NDArray[np.bool_]], NDArray[np.int64]]
-_DRAWS = 20  # for each requested goal
+_DRAWS = 20  # samples for each requested goal
 
 
 class SampledGoal(NamedTuple):
@@ -38,8 +38,9 @@ class GoalsEnv(DomainEnv):
     """The environment of a domain whose episodes have goals from a list; arguments as `DomainEnv`.
 
     Attributes:
-        goals: `reset` samples one of them unless its options say otherwise; without any it is the task's.
-        on_the_way: how many of these episodes start at a random e-state of the goal's way, from 0 to 1.
+        goals: `reset` samples one of them, unless its options name a goal or an e-state; without goals it uses the
+            task's.
+        on_the_way: the share of these episodes that start at a random e-state of the goal's way.
     """
 
     goals: Sequence[SampledGoal] = ()
@@ -54,7 +55,7 @@ class GoalsEnv(DomainEnv):
 
 
 def sample_goals(env: DomainEnv, count: int, seed: int, size: int | None = None) -> list[SampledGoal]:
-    """Different random goals of an environment's distribution, in random order, of up to `size` formulas.
+    """Sample different goals of an environment's distribution with up to `size` formulas, in random order.
 
     Raises:
         EpigymError: when there are fewer.
@@ -67,7 +68,7 @@ def sample_goals(env: DomainEnv, count: int, seed: int, size: int | None = None)
             way = accumulate(plan[:-1], env.space.successor, initial=env.space.initial)
             found[goal] = SampledGoal(goal, tuple(way))
         if len(found) == count:
-            drawn = list(found.values())  # those that came last are rare
+            drawn = list(found.values())  # rare goals tend to be last
             return [drawn[index] for index in rng.permutation(count)]
     raise EpigymError(f"{_DRAWS * count} draws gave {len(found)} different goals, not {count}: ask for fewer")
 
@@ -75,14 +76,14 @@ def sample_goals(env: DomainEnv, count: int, seed: int, size: int | None = None)
 def split_goals(
     env: GoalsEnv, goals: int, held_out: int, larger_goals: int, seed: int
 ) -> tuple[list[SampledGoal], list[Goal]]:
-    """Goals to learn from and goals held out.
+    """Sample training goals and goals held out.
 
     Args:
-        env: whose distribution they are of.
-        goals: how many different ones to learn from.
-        held_out: how many others to hold out.
+        env: the environment with the distribution of goals.
+        goals: number of different training goals.
+        held_out: number of other goals.
         larger_goals: number of further goals with up to one formula more; those not held out are used in training, too.
-        seed: of the draws.
+        seed: of the sampling.
 
     Raises:
         EpigymError: when there are fewer.
@@ -120,11 +121,11 @@ def play(
     """Pursue each goal once from the initial e-state.
 
     Args:
-        space: where to play.
-        encoder: makes the observations of its e-states.
-        goals: all of them at a time.
-        choose: graphs and allowed actions bool[g, n_actions] to actions int64[g].
-        limit: most steps.
+        space: the state space.
+        encoder: makes the observations of e-states.
+        goals: the goals, pursued in parallel.
+        choose: the policy, from graphs and allowed actions bool[g, n_actions] to actions int64[g].
+        limit: maximum number of steps.
 
     Returns:
         int64[g]: the number of steps, `limit` where a goal is not reached.

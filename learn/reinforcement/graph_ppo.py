@@ -35,11 +35,11 @@ Floats = NDArray[np.float32]
 
 
 class GraphPolicy(nn.Module):
-    """Graphs to the logits of all actions and a value: messages along typed edges, read out by type of node.
+    """A network from graphs to the logits of all actions and a value: messages along typed edges, pooled by node type.
 
-    Messages go from the end of an edge to its start: a world hears of the worlds that an agent considers possible
-    there, a formula of its parts. The means over all nodes of a type go to every node of the graph in each round, so
-    that worlds receive the goal. A formula is represented by its parts; its number as a node is left out.
+    Messages go from the end of an edge to its start: a world receives messages from the worlds that an agent considers
+    possible there, a formula from its parts. Each round also sends the means over all nodes of each type to every node,
+    so that worlds receive the goal. A formula is represented by its parts; its number as a node is left out.
 
     Args:
         n_actions: number of actions.
@@ -194,7 +194,7 @@ def train(
 
 
 class _Player:
-    """Plays on where the last rollout stopped."""
+    """Plays episodes; each rollout continues where the last one stopped."""
 
     def __init__(self, envs: EpistemicVectorEnv, policy: GraphPolicy, seed: int) -> None:
         self.envs = envs
@@ -216,7 +216,7 @@ class _Player:
             returns += self.so_far[ended].tolist()
             self.so_far[ended] = 0
             scaled = ((1 - choices.gamma) * rewards).astype(np.float32)
-            if (cut := truncated & ~terminated).any():  # what would have followed counts all the same
+            if (cut := truncated & ~terminated).any():  # the value of the last e-state replaces the rest of the episode
                 scaled[cut] += choices.gamma * self._values(join([as_batch(g) for g in self.infos["final_obs"][cut]]))
             steps.append((graphs, masks, actions, distribution.log_prob(actions), values, scaled, ended))
         columns: Any = zip(*steps, strict=True)
@@ -239,7 +239,7 @@ class _Player:
 def _improve(
     policy: GraphPolicy, optimizer: torch.optim.Optimizer, rollout: Rollout, choices: Hyperparameters
 ) -> dict[str, float]:
-    """Some epochs over a rollout; the means of entropy and losses over its minibatches."""
+    """Train for some epochs on a rollout; returns the means of entropy and losses over its minibatches."""
     seen: list[tuple[float, float, float]] = []
     targets = rollout.values + rollout.advantages
     for _ in range(choices.epochs):
@@ -263,7 +263,7 @@ def _improve(
 
 
 def _find_formulas(graphs: Any) -> Tensor:
-    """bool[N]: the nodes of formulas. Agents point at formulas; at nodes where nothing goes on, only formulas do."""
+    """bool[N]: the nodes of formulas: only they have goal edges to nodes without outgoing goal edges."""
     starts, ends = graphs.edge_index[:, graphs.edge_type == GOAL_EDGE]
     goes_on = torch.zeros(len(graphs.x), dtype=torch.bool)
     goes_on[starts] = True

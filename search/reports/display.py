@@ -93,7 +93,7 @@ def _show_note(console: Console, result: SearchResult, text: str) -> None:
 
 
 def format_duration(seconds: float) -> str:
-    """A time for people, in the unit that suits it."""
+    """Format a time in s, ms or µs."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}" if seconds < 1000 * size else f"{seconds / size:,.0f} {unit}"
@@ -101,7 +101,7 @@ def format_duration(seconds: float) -> str:
 
 
 def _format_plan(result: SearchResult, number: int) -> str:
-    """A plan of the history: its length, and when it had been re-executed."""
+    """Format a plan of the history: its length, and the time at which it was validated."""
     if not result.history:
         return "–"
     length, seconds = result.history[number]

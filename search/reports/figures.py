@@ -16,14 +16,14 @@ from search.reports.outcomes import COSTS, SearchOutcome, SearchOutcomes, values
 
 _AGGREGATED = ("expanded", "time", "length")
 _DOTS = 150  # per inch, of a PNG
-_BARS = 0.8  # of the room between two domains that their bars take
-_LEAST = 0.01  # value on a logarithmic axis
-_FEW = 1.7  # decades with room for three ticks each
-_BORDER = 3  # times the largest number: where the undecided lie
+_BARS = 0.8  # width of the bars of a domain, as a share of the distance of two domains
+_LEAST = 0.01  # least value on a logarithmic axis
+_FEW = 1.7  # most decades with three ticks each
+_BORDER = 3  # times the largest number: the place of undecided problems
 
 
 def draw_coverage(outcomes: SearchOutcomes) -> Figure:
-    """Share solved of the problems with an outcome by domain, one bar for each configuration."""
+    """Draw the share of solved problems by domain, a bar for each configuration; only problems with outcomes count."""
     domains = {**outcomes.domains, "all": outcomes.problems}
     figure, axes = _make_figure(1.5 * len(domains) + 2, 4)
     width = _BARS / len(outcomes.configurations)
@@ -44,7 +44,7 @@ def draw_coverage(outcomes: SearchOutcomes) -> Figure:
 
 
 def draw_aggregates(outcomes: SearchOutcomes) -> Figure:
-    """IQM of nodes, time and plan length on the common problems, with 95 % bootstrap intervals."""
+    """Draw the IQM of nodes, time and plan length on the common problems, with 95 % bootstrap intervals."""
     shared = outcomes.find_common(outcomes.problems)
     figure = Figure(figsize=(3.4 * len(_AGGREGATED), 0.4 * len(outcomes.configurations) + 1.4), layout="constrained")
     panels = figure.subplots(1, len(_AGGREGATED), sharey=True, squeeze=False)[0]
@@ -66,7 +66,7 @@ def draw_aggregates(outcomes: SearchOutcomes) -> Figure:
 
 
 def draw_cactus(outcomes: SearchOutcomes, measure: str) -> Figure:
-    """How many problems each configuration solves within a budget of time or nodes."""
+    """Draw the number of problems that each configuration solves within a budget of time or nodes."""
     figure, axes = _make_figure(6, 4)
     for number, name in enumerate(outcomes.configurations):
         values = sorted(
@@ -89,7 +89,7 @@ def draw_cactus(outcomes: SearchOutcomes, measure: str) -> Figure:
 
 
 def draw_scatter(outcomes: SearchOutcomes, first: str, second: str) -> Figure:
-    """Expanded nodes of two configurations on each problem; a problem that one did not decide lies on the border."""
+    """Draw the expanded nodes of two configurations on each problem; undecided problems lie on the border."""
     pairs = [
         (domain, outcomes.table[first].get(problem), outcomes.table[second].get(problem))
         for domain, problems in outcomes.domains.items()
@@ -112,7 +112,7 @@ def draw_scatter(outcomes: SearchOutcomes, first: str, second: str) -> Figure:
 
 
 def draw_ratios(outcomes: SearchOutcomes, baseline: str) -> Figure:
-    """Nodes relative to a baseline against the baseline's plan length; lines join the medians."""
+    """Draw nodes relative to a baseline against the baseline's plan length; lines join the medians."""
     figure, axes = _make_figure(6, 4)
     for number, name in enumerate(outcomes.configurations):
         if name == baseline:
@@ -166,7 +166,7 @@ def _use_log_scale(axes: Axes, which: str) -> None:
 
 
 def _escape(text: str) -> str:
-    """A text that has no formulas."""
+    """Escape a text, so that Matplotlib reads no formulas in it."""
     return text.replace("$", r"\$")
 
 

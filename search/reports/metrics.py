@@ -1,4 +1,4 @@
-"""Aggregates over problems, as the paper's tables have them."""
+"""Aggregates over problems, as in the paper's tables, and statistical tests."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Spread(NamedTuple):
 def iqm(values: Sequence[float]) -> Spread:
     """The mean of the values within the quartiles, and the distance of the quartiles.
 
-    Quartiles are linearly interpolated and belong to the range; so the paper's tables come out exactly. Two
-    values have none within their quartiles; the result is their mean.
+    Quartiles are linearly interpolated and belong to the range, which reproduces the paper's tables exactly. Of two
+    values none lies within the quartiles; the result is their mean.
 
     Raises:
         ValueError: when there are no values.
@@ -66,7 +66,7 @@ def bootstrap(values: Sequence[float], statistic: Callable[..., Any]) -> tuple[f
 
 
 def mcnemar(first: int, second: int) -> float:
-    """The two-sided p-value of the exact McNemar test, from the numbers of problems that only one of two answered."""
+    """The two-sided p-value of the exact McNemar test for the numbers of problems that only one of two answered."""
     from scipy import stats  # takes a second
 
     return float(stats.binomtest(first, first + second).pvalue) if first + second else 1.0

@@ -1,4 +1,4 @@
-"""The data of a report: outcomes of evaluations, and published ones."""
+"""The data of a report: outcomes of evaluations, and published outcomes."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ _COLUMNS = (
     "domain", "problem", "configuration", "consistent_beliefs", "status", "plan_length", "expanded", "actions",
     "fluents", "initial_worlds", "search_seconds", "total_seconds", "peak_bytes", "other_outcomes",
 )  # fmt: skip
-"""Of the table of an evaluation, those that are read."""
+"""The columns that are read from the table of an evaluation."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """How one configuration did on one problem; numbers are None where they are not known.
+    """The outcome of one configuration on one problem; unknown numbers are None.
 
     Attributes:
-        domain: of the problem.
-        problem: as `domain/instance`, or a file.
-        configuration: its label.
-        status: how the search ended.
-        plan_length: number of actions.
-        expanded: nodes expanded.
+        domain: the domain of the problem.
+        problem: its name, `domain/instance` or a file.
+        configuration: the label of the configuration.
+        status: the status of the search.
+        plan_length: the number of actions.
+        expanded: the number of expanded nodes.
         search_ms: milliseconds of search.
-        total_ms: milliseconds from reading the problem to the checked plan.
-        peak_mib: peak memory of the process.
-        actions: ground actions of the problem.
-        fluents: its fluents.
-        initial_worlds: worlds of its initial e-state.
-        consistent_beliefs: whether plans were left out that make an agent believe everything.
+        total_ms: milliseconds from reading the problem to the validated plan.
+        peak_mib: peak memory of the process, in MiB.
+        actions: the number of ground actions of the problem.
+        fluents: the number of its fluents.
+        initial_worlds: the number of worlds of its initial e-state.
+        consistent_beliefs: whether plans that make an agent's beliefs inconsistent were excluded.
         file: the record of the search, with its plan.
     """
 
@@ -61,7 +61,7 @@ class SearchOutcome:
 
     @property
     def restriction(self) -> str:
-        """What to add to its status where that holds only of some plans."""
+        """The qualification of a status that holds for consistent beliefs only."""
         return " with consistent beliefs" if self.status.is_decided and self.consistent_beliefs else ""
 
 
@@ -69,9 +69,9 @@ class Cost(NamedTuple):
     """A measure of a single outcome.
 
     Attributes:
-        title: of its columns, with the unit.
-        label: of its axes, with the unit.
-        of: its value for an outcome; None where it is not known.
+        title: the title of its columns, with the unit.
+        label: the label of its axes, with the unit.
+        of: the value for an outcome; None if unknown.
     """
 
     title: str
@@ -91,13 +91,13 @@ MEASURES = (COVERAGE, *COSTS)
 
 
 class LeftOut(NamedTuple):
-    """A configuration on a problem that a run contains but no table counts.
+    """A configuration on a problem of a run without an outcome in the tables, or with further outcomes.
 
     Attributes:
-        configuration: its label.
-        problem: its name.
-        has_outcome: whether there is an outcome under the settings, files and program of the run.
-        others: number of outcomes under other ones.
+        configuration: the label of the configuration.
+        problem: the name of the problem.
+        has_outcome: whether there is an outcome with the settings, files and program of the run.
+        others: the number of outcomes with other settings, files or programs.
     """
 
     configuration: str
@@ -120,7 +120,7 @@ class SearchOutcomes:
 
     @property
     def configurations(self) -> list[str]:
-        """Labels, ours first."""
+        """The labels of the configurations, published ones last."""
         return list(self.table)
 
     @property
@@ -143,11 +143,11 @@ class SearchOutcomes:
         return [outcomes[problem] for problem in problems if problem in outcomes]
 
     def select_solved(self, configuration: str, problems: Iterable[str]) -> list[SearchOutcome]:
-        """Those of them that are plans."""
+        """The selected outcomes with a plan."""
         return [outcome for outcome in self.select(configuration, problems) if outcome.is_solved]
 
     def select_answered(self, configuration: str, problems: Iterable[str]) -> list[SearchOutcome]:
-        """Those of them that settle the problem: a plan, or a proof that there is none."""
+        """The selected outcomes that decide the problem: a plan, or a proof that there is none."""
         return [outcome for outcome in self.select(configuration, problems) if outcome.status.is_decided]
 
     def find_common(self, problems: Iterable[str]) -> list[str]:
@@ -161,16 +161,16 @@ class SearchOutcomes:
 
 
 def values_of(outcomes: Iterable[SearchOutcome], measure: str) -> list[float]:
-    """The values of a measure other than coverage where they are known."""
+    """The known values of a measure other than coverage."""
     return [value for value in map(COSTS[measure].of, outcomes) if value is not None]
 
 
 def read_outcomes(runs: Sequence[str | Path], others: Iterable[SearchOutcome] = ()) -> SearchOutcomes:
-    """The outcomes in the folders of evaluations, with others on the same problems.
+    """Read the outcomes of evaluations, and add other outcomes on the same problems.
 
     Args:
-        runs: folders that `search.evaluate` wrote, or their tables, `.csv` or `.csv.gz`.
-        others: such as published ones; those on other problems are left out.
+        runs: folders of `search.evaluate`, or their tables, `.csv` or `.csv.gz`.
+        others: further outcomes, such as published ones; those on other problems are ignored.
 
     Raises:
         MissingError: when a folder holds no table, or there is no outcome.
@@ -226,5 +226,5 @@ def _read_outcome(row: Mapping[str, str], file: Path) -> SearchOutcome:
 
 
 def parse_number(text: str, unit: float = 1.0) -> float | None:
-    """The number in a cell of a table, times a unit; None for an empty cell."""
+    """Read the number in a cell of a table, times a unit; None for an empty cell."""
     return float(text) * unit if text else None

@@ -1,4 +1,4 @@
-"""A report as one page for a browser, which needs no other file and no network."""
+"""A report as one HTML page, without other files and network access."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from search.reports.paired import compare, compare_pairs
 from search.reports.tables import list_left_out, make_overview, show_number
 
 _TEMPLATE = Path(__file__).with_suffix(".html")
-_NOT_ANSWERED = -1  # in place of a value of the drawings
+_NOT_ANSWERED = -1  # the value of undecided searches in the drawings
 
 
 def render_page(
     outcomes: SearchOutcomes, pairs: Sequence[tuple[str, str]], folder: Path, measures: Sequence[str] = MEASURES
 ) -> str:
-    """The text of the page.
+    """Write the text of the page.
 
     Args:
-        outcomes: of all configurations.
-        pairs: configurations in the table of comparisons; the first pair is drawn at the beginning.
-        folder: of the page, which links to the records of searches that exist.
-        measures: those in tables and drawings.
+        outcomes: the outcomes of all configurations.
+        pairs: the pairs of configurations in the table of comparisons; the drawing first shows the first pair.
+        folder: the folder of the page, which links to existing records of searches.
+        measures: the measures in tables and drawings.
     """
     from jinja2 import Environment, StrictUndefined
 
@@ -49,7 +49,7 @@ def render_page(
 
 
 def _tabulate_domains(outcomes: SearchOutcomes) -> Table:
-    """How many of its problems with an outcome each configuration answered, by domain."""
+    """The number of problems that each configuration answered, of those with an outcome, by domain."""
     rows: list[list[Any]] = []
     for domain, problems in [*outcomes.domains.items(), (ALL, outcomes.problems)]:
         rows.append([domain])
@@ -61,7 +61,7 @@ def _tabulate_domains(outcomes: SearchOutcomes) -> Table:
 
 
 def _tabulate_searches(outcomes: SearchOutcomes, folder: Path, costs: Sequence[str]) -> Table:
-    """Every search, with a link to its file."""
+    """The table of all searches, with links to their files."""
     rows = [
         [
             outcome.problem,

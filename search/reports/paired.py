@@ -1,4 +1,4 @@
-"""Two configurations compared problem by problem: tests and an interval for what differs between them."""
+"""Paired comparison of two configurations: statistical tests and an interval for their difference."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Comparison:
         return (self.only_first - self.only_second) / self.problems
 
     def write_sentences(self) -> list[str]:
-        """The results of the tests in sentences, with their meaning."""
+        """Write the results of the tests, with their meaning, in sentences."""
         first, second = self.first, self.second
         low, high = map(_points, self.interval)
         found = [

@@ -1,4 +1,4 @@
-"""Outcomes that are known already, published ones and those of the scaling suite, to put beside ours."""
+"""Published outcomes, and those of the scaling suite, for comparison with evaluations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from search.agents.result import SearchStatus
 from search.reports.outcomes import SearchOutcome, parse_number
 
 PUBLISHED = "published "
-"""How the names of published configurations begin."""
+"""The prefix of the names of published configurations."""
 
 _FILE = Path(__file__).parent / "published.csv"
 """Results of "Scaling Multi-Agent Epistemic Planning through GNN-Derived Heuristics" (AAMAS 2026), Appendix G."""
@@ -21,7 +21,7 @@ Row = Mapping[str, str]
 
 
 def read_published(names: Sequence[str]) -> list[SearchOutcome]:
-    """The published outcomes of some experiments.
+    """Read the published outcomes of some experiments.
 
     Args:
         names: `standard`, `transfer` or `planning_graph`; or the path of a table (`.csv`) of the EPDDL toolkit's
@@ -67,7 +67,7 @@ def _read_table(name: str) -> list[SearchOutcome]:
 
 
 def _read_toolkit(row: Row) -> SearchOutcome:
-    """A row of the toolkit's breadth-first searches; only plans that these found count."""
+    """Read a row of the toolkit's breadth-first searches; only plans that they found count."""
     is_found = row["bfs_60s"] == "found"
     unsolved = SearchStatus.TIME_LIMIT if row["bfs_60s"] == "timeout" else SearchStatus.UNSOLVABLE
     return SearchOutcome(
@@ -81,7 +81,7 @@ def _read_toolkit(row: Row) -> SearchOutcome:
 
 
 def _read_competitor(row: Row) -> SearchOutcome:
-    """A row of a planner in the competition; its time is CPU time."""
+    """Read a row of a planner in the competition; its time is CPU time."""
     path = PurePosixPath(row["problem"].removeprefix("benchmarks/"))  # tier/domain/problems/instance.epddl
     domain = path.parent.parent.as_posix()
     is_solved = row["status"] == "correct"
@@ -97,7 +97,7 @@ def _read_competitor(row: Row) -> SearchOutcome:
 
 
 def _read_instance(row: Row) -> SearchOutcome:
-    """A row of the scaling suite."""
+    """Read a row of the scaling suite."""
     return SearchOutcome(
         domain=row["domain"],
         problem=f"{row['domain']}/{row['instance']}",
@@ -116,7 +116,7 @@ _COMPETITION_STATUS = {
     "timeout": SearchStatus.TIME_LIMIT,
     "memout": SearchStatus.MEMORY_LIMIT,
 }
-# How to read a row, and the columns that it needs.
+# Functions that read a row, each with the columns that it needs.
 _LAYOUTS: tuple[tuple[Callable[[Row], SearchOutcome], set[str]], ...] = (
     (_read_toolkit, {"domain", "problem", "bfs_60s", "plan_length", "bfs_wall_seconds"}),
     (_read_competitor, {"team", "problem", "status", "solution", "cpu_time_s", "max_mem_kb"}),

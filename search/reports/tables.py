@@ -13,7 +13,7 @@ from search.reports.metrics import AGILE_SECONDS, bootstrap, interquartile_mean,
 from search.reports.outcomes import COSTS, COVERAGE, MEASURES, SearchOutcome, SearchOutcomes, values_of
 
 BOOTSTRAP_NOTE = "Intervals [low to high]: 95 % percentile bootstrap over problems, 2,000 resamples."
-_OVERVIEW = 3  # measures, as many as fit into 80 columns
+_OVERVIEW = 3  # most measures in 80 columns
 _SECONDS = (1, 10, 60)
 _SIZES: dict[str, Callable[[SearchOutcome], float | None]] = {
     "actions": lambda outcome: outcome.actions,
@@ -132,7 +132,7 @@ def make_overview(outcomes: SearchOutcomes, measures: Sequence[str]) -> Table:
 
 
 def make_instances(outcomes: SearchOutcomes, measures: Sequence[str] = MEASURES) -> Table:
-    """Every problem: its ground size, and the status, nodes and time of each configuration."""
+    """The table of all problems: ground size, and the measures of each configuration."""
     rows: list[list[object]] = []
     for problem in outcomes.problems:
         by_configuration = [outcomes.table[name].get(problem) for name in outcomes.configurations]
@@ -150,7 +150,7 @@ def make_instances(outcomes: SearchOutcomes, measures: Sequence[str] = MEASURES)
 
 
 def list_left_out(outcomes: SearchOutcomes) -> Table:
-    """Searches that no other table counts: those without an outcome or with other settings, files or programs."""
+    """The table of searches without an outcome, and of outcomes with other settings, files or programs."""
     missing = sum(not entry.has_outcome for entry in outcomes.left_out)
     others = sum(entry.others for entry in outcomes.left_out)
     return Table(
@@ -166,17 +166,17 @@ def list_left_out(outcomes: SearchOutcomes) -> Table:
 
 
 def format_number(value: float) -> str:
-    """A number for a table: whole from 10 on, two digits below."""
+    """Format a number for a table: whole from 10 on, with two digits below."""
     return f"{value:.0f}" if abs(value) >= 9.95 or value == int(value) else f"{value:.2g}"
 
 
 def show_number(value: float | None) -> Numbers:
-    """A number that may be unknown, for a table."""
+    """The cell of a number; None is unknown."""
     return Numbers("–" if value is None else format_number(value), {"": value})
 
 
 def _titles(measures: Sequence[str], *coverage: str) -> list[str]:
-    """The titles of the columns of some measures; those of coverage differ from table to table."""
+    """The titles of the columns of some measures; `coverage` replaces those of coverage."""
     titles = {name: [cost.title] for name, cost in COSTS.items()} | {COVERAGE: list(coverage or [COVERAGE])}
     return [title for name in measures for title in titles[name]]
 
@@ -193,14 +193,14 @@ def _coverage(chosen: Sequence[SearchOutcome], found: Sequence[SearchOutcome]) -
 
 
 def _coverage_interval(chosen: Sequence[SearchOutcome], found: Iterable[SearchOutcome]) -> Numbers:
-    """The 95 % interval of the share that some outcomes are of all that were found, in percent."""
+    """The 95 % interval of the share of some outcomes among all outcomes `found`, in percent."""
     names = {outcome.problem for outcome in chosen}
     low, high = (100 * share for share in bootstrap([float(outcome.problem in names) for outcome in found], np.mean))
     return Numbers(f"{low:.0f} to {high:.0f} %", {"low": low, "high": high})
 
 
 def _aggregate(outcomes: Sequence[SearchOutcome], measure: str, *, has_interval: bool = False) -> Numbers:
-    """IQM ± IQR of a measure, on demand with the 95 % interval of the IQM."""
+    """IQM ± IQR of a measure, optionally with the 95 % interval of the IQM."""
     values = values_of(outcomes, measure)
     if not values:
         return Numbers("–", dict.fromkeys(("IQM", "IQR", "low", "high")[: 4 if has_interval else 2]))

@@ -1,4 +1,4 @@
-"""All tables and figures of a report, and its page."""
+"""Writing of a report: tables, figures and the page."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def write_report(
     pairs: Sequence[Sequence[str]] = (),
     measures: Sequence[str] = MEASURES,
 ) -> None:
-    """Write all tables and figures and `report.html` into a folder; warn when something is left out.
+    """Write all tables, figures and `report.html` into a folder; warns about outcomes that are left out.
 
     Args:
-        folder: where to.
-        outcomes: of all configurations.
-        baseline: the configuration that node ratios refer to; None takes the first one.
-        pairs: configurations that are compared and whose nodes are drawn against each other; none takes the baseline
-            with each configuration.
-        measures: those in the LaTeX and Markdown tables and on the page; CSV files have all.
+        folder: the folder of the report.
+        outcomes: the outcomes of all configurations.
+        baseline: the configuration that node ratios refer to; None for the first one.
+        pairs: the pairs of configurations to compare in a table and in scatter plots of nodes; by default the baseline
+            with each other configuration.
+        measures: the measures in LaTeX and Markdown tables and on the page; CSV files have all.
 
     Raises:
         UsageError: when there are no outcomes of a configuration.
@@ -77,7 +77,7 @@ def write_report(
 
 
 def check_configurations(configurations: Iterable[str], outcomes: SearchOutcomes) -> list[str]:
-    """The same labels.
+    """Check that there are outcomes of some configurations; returns their labels.
 
     Raises:
         UsageError: when there are no outcomes of one of them; close labels are suggested.
@@ -89,7 +89,7 @@ def check_configurations(configurations: Iterable[str], outcomes: SearchOutcomes
 
 
 def check_measures(measures: Iterable[str]) -> list[str]:
-    """The same measures, each once.
+    """Check the names of measures; returns them without duplicates.
 
     Raises:
         UsageError: when one is unknown or there is none.

@@ -235,12 +235,22 @@ auto outcomes(SharedSpace& self, const Ids& ids) {
 }
 
 // An array e-states x actions; `write` fills the row of an e-state.
-template <void (Space::*write)(StateId, std::uint8_t*)>
-auto fill_masks(SharedSpace& self, const Ids& ids) {
+template <class T, void (Space::*write)(StateId, T*)>
+auto fill_rows(SharedSpace& self, const Ids& ids) {
     const std::size_t count = self.space.task().actions.actions.size();
-    auto out = new_array<std::uint8_t>(ids.shape(0), count);
+    auto out = new_array<T>(ids.shape(0), count);
     self.with_lock([&](Space& space) {
         for (std::size_t k = 0; k < ids.shape(0); ++k) (space.*write)(span_of(ids)[k], out.data() + k * count);
+    });
+    return out;
+}
+
+// An array with one entry for each e-state.
+template <class T, auto read>
+auto fill_entries(SharedSpace& self, const Ids& ids) {
+    auto out = new_array<T>(ids.shape(0));
+    self.with_lock([&](Space& space) {
+        for (std::size_t k = 0; k < ids.shape(0); ++k) out.data()[k] = static_cast<T>((space.*read)(span_of(ids)[k]));
     });
     return out;
 }
@@ -481,41 +491,11 @@ NB_MODULE(_core, m) {
                 return out;
             },
             "ids"_a, "actions"_a)
-        .def("applicable", &fill_masks<&Space::mark_applicable>, "ids"_a)
-        .def("allowed", &fill_masks<&Space::mark_allowed>, "ids"_a)
-        .def(
-            "representatives",
-            [](SharedSpace& self, const Ids& ids) {
-                const std::size_t count = self.space.task().actions.actions.size();
-                auto out = new_array<std::int32_t>(ids.shape(0), count);
-                self.with_lock([&](Space& space) {
-                    for (std::size_t k = 0; k < ids.shape(0); ++k)
-                        space.representatives(span_of(ids)[k], out.data() + k * count);
-                });
-                return out;
-            },
-            "ids"_a)
-        .def(
-            "is_goal",
-            [](SharedSpace& self, const Ids& ids) {
-                auto out = new_array<std::uint8_t>(ids.shape(0));
-                self.with_lock([&](Space& space) {
-                    for (std::size_t k = 0; k < ids.shape(0); ++k) out.data()[k] = space.is_goal(span_of(ids)[k]);
-                });
-                return out;
-            },
-            "ids"_a)
-        .def(
-            "world_counts",
-            [](SharedSpace& self, const Ids& ids) {
-                auto out = new_array<std::int32_t>(ids.shape(0));
-                self.with_lock([&](Space& space) {
-                    for (std::size_t k = 0; k < ids.shape(0); ++k)
-                        out.data()[k] = static_cast<std::int32_t>(space.worlds(span_of(ids)[k]));
-                });
-                return out;
-            },
-            "ids"_a)
+        .def("applicable", &fill_rows<std::uint8_t, &Space::mark_applicable>, "ids"_a)
+        .def("allowed", &fill_rows<std::uint8_t, &Space::mark_allowed>, "ids"_a)
+        .def("representatives", &fill_rows<std::int32_t, &Space::representatives>, "ids"_a)
+        .def("is_goal", &fill_entries<std::uint8_t, &Space::is_goal>, "ids"_a)
+        .def("world_counts", &fill_entries<std::int32_t, &Space::worlds>, "ids"_a)
         .def(
             "model",
             [](SharedSpace& self, StateId id) {

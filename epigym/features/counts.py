@@ -15,7 +15,7 @@ an e-state are
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
+from epigym.space.signature import MASK, mix
 from epigym.space.space import StateSpace, as_ids
 from epigym.task.formula import Formula
 from epigym.task.packing import pack_formulas
@@ -34,27 +35,17 @@ WHO = 0x57484F
 CHILD = 0x4348494C44
 """The label of the edge from a subformula to its child."""
 
-_MASK = (1 << 64) - 1
-
-
-@cache
-def mix(colour: int) -> int:
-    """The finaliser of splitmix64."""
-    colour ^= colour >> 30
-    colour = colour * 0xBF58476D1CE4E5B9 & _MASK
-    colour ^= colour >> 27
-    colour = colour * 0x94D049BB133111EB & _MASK
-    return colour ^ colour >> 31
+_mix: Callable[[int], int] = cache(mix)
 
 
 def join(one: int, other: int) -> int:
     """The colour of a pair."""
-    return mix(mix(one + 0x9E3779B97F4A7C15 & _MASK) ^ other)
+    return _mix(_mix(one + 0x9E3779B97F4A7C15 & MASK) ^ other)
 
 
 def set_colour(colours: Iterable[int]) -> int:
     """The colour of a set, independent of order and repetition; 0 for the empty set."""
-    return sum(map(mix, set(colours))) & _MASK
+    return sum(map(_mix, set(colours))) & MASK
 
 
 class Lists(NamedTuple):

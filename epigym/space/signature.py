@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from hashlib import blake2b
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from epigym.space.space import StateSpace
 from epigym.task.formula import Formula, Op
 from epigym.task.task import Action, EState, Event, Task
 
+MASK: Final = (1 << 64) - 1
 _MAX_ROUNDS: Final = 64
 
 
@@ -64,9 +65,9 @@ class _Graph:
         classes = 0
         for _ in range(_MAX_ROUNDS):
             around = np.zeros_like(colours)
-            np.add.at(around, source, _mix(colours[target] ^ label))
-            np.add.at(around, target, _mix(colours[source] + label))
-            colours = _mix(_mix(colours) + around)
+            np.add.at(around, source, mix(colours[target] ^ label))
+            np.add.at(around, target, mix(colours[source] + label))
+            colours = mix(mix(colours) + around)
             found = len(np.unique(colours))
             if found == classes:
                 break
@@ -152,8 +153,12 @@ class _Graph:
             self._relation(worlds, rows, self._find_node("agent", agent))
 
 
-def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finalizer of splitmix64 (Steele, Lea and Flood 2014): a bijection that spreads every bit."""
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
+def mix(value: Any) -> Any:
+    """The finalizer of splitmix64 (Steele, Lea and Flood 2014): a bijection that spreads every bit.
+
+    Args:
+        value: a number of 64 bits, or uint64[n].
+    """
+    value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 & MASK
+    value = (value ^ value >> 27) * 0x94D049BB133111EB & MASK
+    return value ^ value >> 31

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from epigym import StateSpace, Task, TaskError, load_problem
-from epigym.features.counts import Edges, FeatureTables, Lists, RelationalFeatures, join, mix, set_colour
+from epigym.features.counts import Edges, FeatureTables, Lists, RelationalFeatures, join, set_colour
+from epigym.space.signature import mix
 from epigym.task.formula import fluent
 from tests.helpers import strategies
 from tests.helpers.structures import walk_states

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from epigym.errors import EpigymError, UsageError
 from epigym.io.files import read, read_json, write_text
@@ -30,7 +30,7 @@ __all__ = [
 Format = Literal["json", "compact", "mastar"]
 _EXTENSIONS: dict[Format, str] = {"json": ".json", "compact": ".json", "mastar": ".txt"}
 Semantics = Literal["default", "efp", "update_model"]
-SEMANTICS: tuple[Semantics, ...] = ("default", "efp", "update_model")
+SEMANTICS: tuple[Semantics, ...] = get_args(Semantics)
 _DEFAULT: Semantics = "default"
 
 # Imported at first use: importing a parser takes longer than solving most problems.

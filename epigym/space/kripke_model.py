@@ -107,7 +107,7 @@ class KripkeModel:
             formula = parse_formula(formula, fluents=self.fluents, agents=self.agents)
         packer = FormulaPacker(self.fluents, self.agents)
         number = packer(formula)
-        return _core.holds(pack_model(self.fluents, self.agents, self.state), packer.lists(), number)
+        return _core.holds(pack_model(self.fluents, self.state), packer.lists(), number)
 
     def to_networkx(self) -> networkx.MultiDiGraph:
         """The model as a graph.

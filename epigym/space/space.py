@@ -274,7 +274,7 @@ class StateSpace:
         """
         KripkeModel(self.task.fluents, self.task.agents, state)  # checks the names
         try:
-            return self.core.intern(pack_model(self.task.fluents, self.task.agents, state))
+            return self.core.intern(pack_model(self.task.fluents, state))
         except _core.InconsistentBeliefs as error:
             raise self._inconsistent_beliefs(error, "in the e-state given") from None
 

@@ -151,7 +151,7 @@ def unpack_formulas(fluents: Sequence[str], agents: Sequence[str], lists: Packed
     return formulas
 
 
-def pack_model(fluents: Sequence[str], agents: Sequence[str], state: EState) -> PackedModel:
+def pack_model(fluents: Sequence[str], state: EState) -> PackedModel:
     """An e-state as lists; worlds with the same successors share a row."""
     true_at: dict[str, list[int]] = {name: [] for name in fluents}
     for world, valuation in enumerate(state.valuations):
@@ -166,15 +166,8 @@ def pack_model(fluents: Sequence[str], agents: Sequence[str], state: EState) -> 
             successors.extend(sorted(row))
             successor_first.append(len(successors))
         row_first.append(len(successor_first) - 1)
-    return PackedModel(
-        len(state.valuations),
-        list(true_at.values()),
-        row_of,
-        row_first,
-        successor_first,
-        successors,
-        list(state.designated),
-    )
+    worlds, truths, designated = len(state.valuations), list(true_at.values()), list(state.designated)
+    return PackedModel(worlds, truths, row_of, row_first, successor_first, successors, designated)
 
 
 def unpack_model(fluents: Sequence[str], model: PackedModel) -> EState:
@@ -230,7 +223,7 @@ class _TaskPacker:
             "observability": self._observability.values,
             "actions": actions,
             "goal": goal,
-            "initial": pack_model(task.fluents, task.agents, task.initial),
+            "initial": pack_model(task.fluents, task.initial),
         }
 
     def _action(self, action: Action) -> PackedAction:

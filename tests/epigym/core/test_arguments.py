@@ -205,7 +205,7 @@ FORMULAS = {
 
 @pytest.mark.parametrize("lists", FORMULAS.values(), ids=list(FORMULAS))
 def test_the_core_refuses_invalid_formulas(space: StateSpace, lists: Any) -> None:
-    model = pack_model(TASK.fluents, TASK.agents, TASK.initial)
+    model = pack_model(TASK.fluents, TASK.initial)
     for ask in (
         lambda: _core.Query(space.core, lists, [0]),
         lambda: _core.holds(model, lists, 0),
@@ -223,7 +223,7 @@ def test_the_core_refuses_wrong_counts_and_symmetries(space: StateSpace) -> None
         space.core.use_symmetries([([(0, 9)], [], [])])
 
 
-MODEL = pack_model(TASK.fluents, TASK.agents, TASK.initial)
+MODEL = pack_model(TASK.fluents, TASK.initial)
 
 
 @pytest.mark.parametrize(

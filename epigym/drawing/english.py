@@ -19,7 +19,7 @@ _VERBS = {
 def describe_formula(formula: Formula) -> str:
     """A formula as a clause, such as `a believes that tail is false`."""
     negated = formula.op is Op.NOT
-    inner = formula.children[0] if negated else formula
+    inner = formula.unnegated
     match inner.op:
         case Op.TRUE | Op.FALSE:
             return str((inner.op is Op.TRUE) is not negated).lower()

@@ -98,8 +98,5 @@ class _GoalBuilder:
         visit(GOAL_ROOT, subgoal)
 
     def _literal(self, formula: Formula) -> int | None:
-        if formula.op is Op.FLUENT:
-            return self._literals[formula.name, True]
-        if formula.op is Op.NOT and formula.children[0].op is Op.FLUENT:
-            return self._literals[formula.children[0].name, False]
-        return None
+        atom = formula.unnegated
+        return self._literals[atom.name, atom is formula] if atom.op is Op.FLUENT else None

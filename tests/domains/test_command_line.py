@@ -12,9 +12,7 @@ from epigym.language import load
 from epigym.problem import domain_problem
 
 
-def test_overview_names_all_domains_and_suites(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_overview_of_domains_and_suites(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     assert main([]) == 0
     listed = capsys.readouterr().out

@@ -250,9 +250,7 @@ def test_a_known_fire_is_looked_for_reported_and_put_out() -> None:
           )),
     ],
 )  # fmt: skip
-def test_policies_work_in_all_cases(
-    domain: str, parameters: dict[str, Any], designated: int, outcomes: set[str]
-) -> None:
+def test_policies_of_all_cases(domain: str, parameters: dict[str, Any], designated: int, outcomes: set[str]) -> None:
     task = read(domain, **parameters)
     assert len(task.initial.designated) == designated
     policy = find_strong(task)

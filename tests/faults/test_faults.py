@@ -92,9 +92,7 @@ WRONG: dict[str, Callable[[tuple[str, ...]], tuple[str, ...]]] = {
 
 @pytest.mark.parametrize("configuration", ["bfs", "dfs", "hfs/goal_count", "lazy/h_ff", "bfws/goal_count"])
 @pytest.mark.parametrize("wrong", WRONG)
-def test_wrong_plans_are_errors(
-    wrong: str, configuration: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_plans(wrong: str, configuration: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     extract = SearchRun.plan
     monkeypatch.setattr(SearchRun, "plan", lambda run: (plan := extract(run)) and WRONG[wrong](plan))
     file = tmp_path / "plan.json"

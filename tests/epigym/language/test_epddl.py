@@ -314,9 +314,7 @@ def test_errors_in_one_file_name_its_lines() -> None:
 
 
 @pytest.mark.parametrize(("folder", "beside"), [("here", True), ("cwd/here", False)])
-def test_paths_in_specification_files(
-    folder: str, beside: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_paths_in_specifications(folder: str, beside: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     problem, domain, library = write(tmp_path / folder)
     write(tmp_path / "cwd")[0].write_text("not EPDDL")
     place = "" if beside else "here/"

@@ -109,9 +109,7 @@ def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
 
 
 @pytest.mark.parametrize(("parse", "name"), [(parse_mastar, "coin_in_the_box"), (parse_epddl, "gossip")])
-def test_cached_parsers(
-    parse: Callable[[str], Task], name: str, cache_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parsers(parse: Callable[[str], Task], name: str, cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = domains.write(name)
     wrong = [text[:cut] + "]" for cut in range(0, len(text), len(text) // 7)]
 

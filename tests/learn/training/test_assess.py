@@ -114,9 +114,7 @@ def finish(folder: Path, domain: str, encoding: str, r2: float) -> None:
     write_checksummed(folder / "run.json", record | chosen)
 
 
-def test_rows_of_the_comparison(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_compared_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     finish(tmp_path / "runs" / "0", "grapevine", "map", 0.25)
     finish(tmp_path / "runs" / "1", "grapevine", "hash", 0.75)

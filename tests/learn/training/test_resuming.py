@@ -77,9 +77,7 @@ def assert_interrupted(fit: Fit, folder: Path, overrides: tuple[str, ...], steps
         pytest.param(STEPS, (3, 9, 12), marks=pytest.mark.slow),
     ],
 )
-def test_interrupted_networks_of_the_paper(
-    fit: Fit, tmp_path: Path, overrides: tuple[str, ...], steps: tuple[int, ...]
-) -> None:
+def test_interrupted_networks(fit: Fit, tmp_path: Path, overrides: tuple[str, ...], steps: tuple[int, ...]) -> None:
     assert_interrupted(fit, tmp_path, (*PAPER, *overrides), steps)
 
 

@@ -108,9 +108,7 @@ def interrupt(_: float) -> None:
     raise KeyboardInterrupt
 
 
-def test_what_is_submitted(
-    batch: RecordBatch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_submissions(batch: RecordBatch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch) -> None:
     threads = record_of(batch.records[0].problem, {"name": "bfs", "threads": 2}, limits=LIMITS)
     several = replace(batch, parallel=2, records=[*batch.records[:4], threads])
     given, sbatch = [], slurm_commands.sbatch
@@ -188,9 +186,7 @@ def test_lost_tasks_are_named(
     ]
 
 
-def test_a_damaged_list_of_tasks_submits_what_is_missing_again(
-    batch: RecordBatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_damaged_lists_of_tasks_submit_missing_tasks(batch: RecordBatch, caplog: pytest.LogCaptureFixture) -> None:
     listed = batch.folder / "cluster" / "tasks.json"
     listed.parent.mkdir(parents=True)
     listed.write_text('{"17": ["records/x.json"]}')
@@ -202,9 +198,7 @@ def test_a_damaged_list_of_tasks_submits_what_is_missing_again(
     assert listed.with_name("tasks.json.damaged").exists()
 
 
-def test_unknown_array_tasks(
-    batch: RecordBatch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unknown_tasks(batch: RecordBatch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(array, "sleep", interrupt)
     with pytest.raises(KeyboardInterrupt):
         list(array.compute_records(batch, range(5), slurm()))
@@ -214,9 +208,7 @@ def test_unknown_array_tasks(
         list(array.compute_records(batch, range(5), slurm()))
 
 
-def test_refused_submissions(
-    batch: RecordBatch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_submit_refuses(batch: RecordBatch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match=r"^cluster.timeout_min=5 is too short for a search, .*: give at least 6$"):
         list(array.compute_records(batch, range(5), slurm("cluster.timeout_min=5")))
 

@@ -22,9 +22,7 @@ def found(batch: RecordBatch) -> list[SearchResult]:
     return evaluate(batch, cluster=None, retry=False)
 
 
-def test_flipped_bits_are_noticed(
-    batch: RecordBatch, caplog: pytest.LogCaptureFixture, pytestconfig: pytest.Config
-) -> None:
+def test_flipped_bits(batch: RecordBatch, caplog: pytest.LogCaptureFixture, pytestconfig: pytest.Config) -> None:
     """Or changes nothing, such as a blank between values. A hundredth of the bits; `--full` flips all of them."""
     record, folder = batch.records[0], batch.folder
     result = SearchResult(SearchStatus.SOLVED, "bfs", "coin", ("peek_a", "läuft"), 7)
@@ -44,9 +42,7 @@ def test_flipped_bits_are_noticed(
             assert (read, caplog.messages) == (result, [])
 
 
-def test_damaged_records_are_redone(
-    batch: RecordBatch, found: list[SearchResult], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_damaged_records(batch: RecordBatch, found: list[SearchResult], caplog: pytest.LogCaptureFixture) -> None:
     hit, other = (record.file(batch.folder) for record in batch.records)
     content = hit.read_bytes().replace(b'"expanded": ', b'"expanded": 1')
     hit.write_bytes(content)

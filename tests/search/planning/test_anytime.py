@@ -208,9 +208,7 @@ class Stopped(BaseException):
 
 
 @pytest.mark.parametrize("stop", [1, 2, 7])
-def test_only_verified_plans_are_written(
-    stop: int, slow: type[Slow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_verified_plans(stop: int, slow: type[Slow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, executed = tmp_path / "plan.json", list[int]()
 
     def validate(task: Task, plan: tuple[str, ...], *, consistent_beliefs: bool) -> Validation:

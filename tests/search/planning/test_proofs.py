@@ -80,9 +80,7 @@ def test_the_whole_of_a_small_space_is_confirmed() -> None:
 
 
 @pytest.mark.parametrize(("generated", "spare", "most"), [(0, 30, 1000), (10, 20, 1000), (1000, 1000, 30)])
-def test_counts(
-    monkeypatch: pytest.MonkeyPatch, applications: list[str], generated: int, spare: int, most: int
-) -> None:
+def test_work(monkeypatch: pytest.MonkeyPatch, applications: list[str], generated: int, spare: int, most: int) -> None:
     monkeypatch.setattr(proofs, "SPARE", spare)
     monkeypatch.setattr(proofs, "MOST", most)
     found = confirm(endless(), generated, 64)

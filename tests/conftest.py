@@ -102,8 +102,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    skipped = sum(
-        "reference" in getattr(report, "keywords", ()) for report in terminalreporter.stats.get("skipped", [])
-    )
+    skipped = sum("reference" in getattr(one, "keywords", ()) for one in terminalreporter.stats.get("skipped", []))
     if skipped:
         terminalreporter.write_line(f"{skipped} reference tests skipped: set EPIGYM_SHARED to the shared folder")

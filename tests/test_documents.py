@@ -287,9 +287,7 @@ def test_python_blocks_run(document: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_tutorial_shows_the_whole_problem() -> None:
     tutorial = (ROOT / "docs" / "tutorials" / "own_domain_mastar.md").read_text(encoding="utf-8")
-    shown = [
-        line for block in re.findall(r"```text\n(.*?)```", tutorial, flags=re.DOTALL) for line in block.splitlines()
-    ]
+    shown = [line for one in re.findall(r"```text\n(.*?)```", tutorial, flags=re.DOTALL) for line in one.splitlines()]
     problem = (ROOT / "docs" / "mastar" / "letter.txt").read_text(encoding="utf-8").splitlines()
     assert [line for line in shown if line.endswith(";")] == [line for line in problem if line.endswith(";")]
 

@@ -83,9 +83,7 @@ def test_nothing_is_loaded_from_another_host(site: Path) -> None:
     assert any(address.endswith(".js") for address in loaded)
     assert {address for address in loaded if re.match(r"(?:\w+:)?//", address)} == set()
     styles = [path.read_text(encoding="utf-8") for path in site.rglob("*.css")] + [*texts.values()]
-    assert [
-        found for style in styles for found in re.findall(r"(?:@import|url\()\s*[\"']?(?:https?:)?//\S+", style)
-    ] == []
+    assert [found for one in styles for found in re.findall(r"(?:@import|url\()\s*[\"']?(?:https?:)?//\S+", one)] == []
 
 
 def test_what_a_page_loads_is_there(site: Path) -> None:
@@ -102,12 +100,9 @@ def test_what_a_page_loads_is_there(site: Path) -> None:
 def test_lists_are_lists(site: Path) -> None:
     """Markdown takes those that follow a paragraph without an empty line for a part of it."""
     texts = {
-        page.name: re.sub(r"<pre.*?</pre>", "", page.read_text("utf-8"), flags=re.DOTALL)
-        for page in site.rglob("*.html")
+        one.name: re.sub(r"<pre.*?</pre>", "", one.read_text("utf-8"), flags=re.DOTALL) for one in site.rglob("*.html")
     }
-    paragraphs = [
-        (name, found) for name, text in texts.items() for found in re.findall(r"<p>(.*?)</p>", text, re.DOTALL)
-    ]
+    paragraphs = [(name, one) for name, text in texts.items() for one in re.findall(r"<p>(.*?)</p>", text, re.DOTALL)]
     assert [(name, text) for name, text in paragraphs if "\n- " in text] == []
 
 

@@ -54,9 +54,7 @@ def rounds(env: EpistemicParallelEnv) -> None:
         if not env.agents:
             _, infos = env.reset()
         turns += len(env.agents)
-        *_, infos = env.step(
-            {agent: random.choice(np.flatnonzero(infos[agent]["action_mask"])) for agent in env.agents}
-        )
+        *_, infos = env.step({name: random.choice(np.flatnonzero(infos[name]["action_mask"])) for name in env.agents})
 
 
 def text_turns(env: gymnasium.Env[str, str]) -> None:

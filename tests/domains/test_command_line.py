@@ -50,12 +50,8 @@ def test_an_epddl_problem_is_one_file_or_three(tmp_path: Path, capsys: pytest.Ca
     whole = load(tmp_path / "whole.epddl")
     assert main(["write", name, *parameters, "--files", str(tmp_path / "three")]) == 0
     assert capsys.readouterr().out.startswith(f"written to {tmp_path / 'three'}: problem.epddl")
-    assert sorted(path.name for path in (tmp_path / "three").iterdir()) == [
-        "domain.epddl",
-        "library.epddl",
-        "problem.epddl",
-    ]
-    problem, domain, library = (tmp_path / "three" / f"{part}.epddl" for part in ("problem", "domain", "library"))
+    domain, library, problem = sorted((tmp_path / "three").iterdir())
+    assert [path.stem for path in (domain, library, problem)] == ["domain", "library", "problem"]
     three = load(problem, domain_file=domain, libraries=library)
     for task in (whole, three):
         assert replace(task, name=name, domain=name, instance="") == expected

@@ -13,6 +13,7 @@ from epigym import StateSpace, TaskError
 from epigym.envs.domain_env import DomainEnv
 from epigym.problem import domain_problem
 from epigym.reference.semantics import validate
+from epigym.space.traversal import breadth_first
 from tests.helpers.domain_problems import read, shortest_plan
 from tests.helpers.epddl_files import Case, competition_cases
 from tests.helpers.episodes import check_episodes, find_strong
@@ -201,12 +202,8 @@ def test_a_shout_is_heard_in_the_same_and_adjacent_rooms() -> None:
 
 def test_useless_actions_without_effect_multiply_successors_only() -> None:
     def explore(name: str, **others: Any) -> StateSpace:
-        task = read(name, agents=4, rooms=6, sense=3, goals=["B(a, -q)"], **others)
-        space = StateSpace(task)
-        explored = 0
-        while explored < len(space):
-            explored, layer = len(space), range(explored, len(space))
-            space.expand(layer)
+        space = StateSpace(read(name, agents=4, rooms=6, sense=3, goals=["B(a, -q)"], **others))
+        list(breadth_first(space))
         return space
 
     plain = explore("selective_communication")

@@ -124,20 +124,14 @@ def test_text_is_the_same_in_every_process() -> None:
         "        digest.update(domain.write(domain.instance(name)).encode())\n"
         "print(digest.hexdigest())"
     )
-    runs = {
-        subprocess.run(
-            [sys.executable, "-c", script], env={"PYTHONHASHSEED": seed}, check=True, capture_output=True, text=True
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(runs) == 1
+    assert len({run(script, {"PYTHONHASHSEED": seed}) for seed in ("1", "2")}) == 1
 
 
 DATA = ROOT / "domains" / "data"
 
 
-def run(script: str) -> str:
-    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+def run(script: str, env: dict[str, str] | None = None) -> str:
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env).stdout
 
 
 def test_no_data_file_is_read_at_import() -> None:

@@ -32,7 +32,7 @@ def steps(domain: str) -> list[HardInstance]:
 
 
 @pytest.mark.parametrize("domain", LINES)
-def test_the_rungs_begin_where_a_search_first_fails(domain: str) -> None:
+def test_rungs_begin_and_end_where_searches_fail(domain: str) -> None:
     line = steps(domain)
     assert [instance.step for instance in line] == list(range(1, len(line) + 1))
     for instance in line:
@@ -42,27 +42,16 @@ def test_the_rungs_begin_where_a_search_first_fails(domain: str) -> None:
             not one.is_solved for lower in line[: instance.step] for one in lower.outcomes.values()
         )
         assert instance.is_kept or statuses == {"solved"}
-
-
-@pytest.mark.parametrize("domain", LINES)
-def test_a_search_is_given_up_after_two_failures_in_a_row_and_not_before(domain: str) -> None:
-    line = steps(domain)
-    for label in searches():
+    for label in searches():  # each is given up after two failures in a row
         for number, instance in enumerate(line):
             before = [lower.outcomes[label] for lower in line[:number]][-2:]
             failed = len(before) == 2 and not any(one.is_solved for one in before)
             assert (instance.outcomes[label].status == GIVEN_UP) == failed
-
-
-@pytest.mark.parametrize("domain", sorted(HARD))
-def test_four_rungs_are_beyond_all_searches(domain: str) -> None:
-    assert not any(instance.is_solved for instance in steps(domain)[-4:])
-    assert any(instance.is_solved for instance in steps(domain)[:-4])
-
-
-@pytest.mark.parametrize("domain", sorted(LINES.keys() - HARD))
-def test_where_none_is_the_line_ends_at_the_limits_of_the_parameters(domain: str) -> None:
-    assert len(steps(domain)) == len(LINES[domain])
+    if domain in HARD:  # four rungs are beyond all searches
+        assert not any(instance.is_solved for instance in line[-4:])
+        assert any(instance.is_solved for instance in line[:-4])
+    else:  # the line ends at the limits of the parameters
+        assert len(line) == len(LINES[domain])
 
 
 def test_both_suites_hold_as_many_problems_of_the_same_sizes() -> None:

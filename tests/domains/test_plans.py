@@ -148,9 +148,7 @@ def test_the_shortest_plan_is_as_long_as_known(name: str, parameters: dict[str, 
     assert (None if plan is None else len(plan)) == length
 
 
-@pytest.mark.parametrize(
-    ("domain", "parameters"), [(domain, parameters) for domain, rows in SOLVABLE for parameters in rows]
-)
+@pytest.mark.parametrize(("domain", "parameters"), [(domain, one) for domain, rows in SOLVABLE for one in rows])
 def test_drawn_problems_have_plans_and_goals_that_do_not_hold_at_first(domain: str, parameters: dict[str, Any]) -> None:
     for seed in range(4):
         space = StateSpace(read(domain, **parameters, seed=seed))

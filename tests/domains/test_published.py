@@ -106,9 +106,7 @@ def test_published_files_and_instances_correspond_with_their_splits() -> None:
     assert len(files) == len(mastar_files()) == 105
     ours = [DOMAINS[name] for name, _ in FOLDERS.values()]
     splits = (("Training", "train"), ("Test", "test"))
-    assert files == {
-        (theirs, f"{one.name}/{name}") for one in ours for theirs, own in splits for name in getattr(one, own)
-    }
+    assert files == {(name, f"{one.name}/{text}") for one in ours for name, own in splits for text in getattr(one, own)}
 
 
 def test_instances_of_the_competition_and_their_splits_are_those_published() -> None:

@@ -65,9 +65,7 @@ def test_the_program_writes_a_table_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize("domain", SIZES)
 def test_the_frozen_ladder_climbs(domain: str) -> None:
     instances = [instance for instance in INSTANCES if instance.domain == domain]
-    assert [instance.instance for instance in instances] == [
-        f"scaling_{number:02d}" for number in range(1, len(instances) + 1)
-    ]
+    assert [one.instance for one in instances] == [f"scaling_{n:02d}" for n in range(1, len(instances) + 1)]
     solved = [instance for instance in instances if instance.status == "solved"]
     assert len(instances) >= 12
     assert len(instances) - len(solved) >= 4

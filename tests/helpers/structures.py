@@ -1,5 +1,6 @@
-"""Tasks with a random structure, and random walks in their spaces."""
+"""Tasks with a random structure, random walks in their spaces, and distances."""
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import accumulate
@@ -10,6 +11,7 @@ import numpy as np
 from epigym import StateSpace, Task, TaskError
 from epigym.space.sampling import sample_walk
 from epigym.task.structure import Lifted, Structure
+from learn.data.labels import UNREACHABLE
 from tests.helpers.renaming import rename_task
 
 
@@ -66,3 +68,18 @@ def walk_states(space: StateSpace, seed: int = 0) -> list[int]:
     for action in walk(space, seed):
         states.append(space.successor(states[-1], action))
     return states
+
+
+def steps_to_a_goal(space: StateSpace, start: int) -> int:
+    """The distance of an e-state by plain breadth-first search from it."""
+    depth = {start: 0}
+    queue = deque([start])
+    while queue:
+        state = queue.popleft()
+        if space.is_goal([state])[0]:
+            return depth[state]
+        for after in space.expand([state]).target.tolist():
+            if after not in depth:
+                depth[after] = depth[state] + 1
+                queue.append(after)
+    return UNREACHABLE

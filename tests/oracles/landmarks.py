@@ -72,9 +72,7 @@ class Landmarks:
         """Whatever a relaxed plan may make true that is no conjunction."""
         found: set[Formula] = set()
         border = [*self._relaxation.goal]
-        border += [
-            supporter.requirement for fact in self._relaxation.facts for supporter in self._relaxation.supporters(fact)
-        ]
+        border += [one.requirement for fact in self._relaxation.facts for one in self._relaxation.supporters(fact)]
         while border:
             for part in conjuncts(border.pop()):
                 if part not in found:

@@ -153,10 +153,8 @@ def test_cryptographers_are_anonymous() -> None:
     paid = " | ".join(f"paid_p{number}" for number in (1, 2, 3))
     for designated, sign in ((agency, "-"), (sorted(set(task.initial.designated) - set(agency)), "")):
         case = replace(task, initial=replace(task.initial, designated=tuple(designated)))
-        assert evaluate(case, plan, f"C([p1,p2,p3], {sign}({paid}))", "B(p1, paid_p2) | B(p1, paid_p3)") == [
-            True,
-            False,
-        ]
+        texts = (f"C([p1,p2,p3], {sign}({paid}))", "B(p1, paid_p2) | B(p1, paid_p3)")
+        assert evaluate(case, plan, *texts) == [True, False]
     task = Problem("cryptographers", "linear", "small").read()
     assert evaluate(task, ["paid_p1"], "C([p1,p2,p3], paid_p1)") == [True]
 
@@ -166,16 +164,11 @@ def test_sally_and_anne() -> None:
     task = small.read()
     assert evaluate(task, construct_plan(small), "in_marble_box", "B(sally, in_marble_basket)") == [True, True]
     # Sally comes back and still believes it; had she stayed, she would not.
-    assert evaluate(task, [*construct_plan(small), "enter_sally"], "B(sally, in_marble_basket)", "here_sally") == [
-        True,
-        True,
-    ]
+    plan = [*construct_plan(small), "enter_sally"]
+    assert evaluate(task, plan, "B(sally, in_marble_basket)", "here_sally") == [True, True]
     assert evaluate(task, ["move_anne_marble_basket_box"], "B(sally, in_marble_box)") == [True]
-    second = [
-        "B(sally, in_marble_box)",
-        "B(anne, B(sally, in_marble_basket))",
-        "B(sally, B(anne, B(sally, in_marble_basket)))",
-    ]
+    old = "B(sally, in_marble_basket)"
+    second = ("B(sally, in_marble_box)", f"B(anne, {old})", f"B(sally, B(anne, {old}))")
     assert evaluate(medium.read(), construct_plan(medium), *second) == [True, True, True]
 
 

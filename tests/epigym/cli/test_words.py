@@ -73,7 +73,7 @@ def test_settings_are_in_one_grammar() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"), [(Solve, ["a.txt", "b.txt"]), (GraphPpo, ["grapevine"]), (Show, ["a", "3"])]
+    ("settings", "words"), [(Solve, ["a", "b.txt"]), (GraphPpo, ["grapevine"]), (Show, ["a", "3"])]
 )
 def test_a_word_without_a_meaning_is_refused(settings: type[Settings], words: list[str]) -> None:
     with pytest.raises(UsageError, match=f"name=value, got '{words[-1]}'"):

@@ -33,8 +33,7 @@ def list_notices(space: StateSpace, plan: tuple[str, ...]) -> list[tuple[Notice,
     actions = {action.name: action for action in space.task.actions}
     states = walk(space, plan)
     return [
-        witnesses(space.task, space.model(state).state, actions[name])
-        for state, name in zip(states, plan, strict=False)
+        witnesses(space.task, space.model(one).state, actions[name]) for one, name in zip(states, plan, strict=False)
     ]
 
 

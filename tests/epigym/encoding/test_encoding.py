@@ -53,9 +53,7 @@ def golden_identifiers(name: str, golden: dict[str, Any]) -> list[int]:
     if name == "hash":
         return [int(digits, 16) for digits in golden["hash"]]
     values = {"p": 1 << 16, "q": 1 << 17}
-    return [
-        sum(values[word] if word in values else int(word[1:]) for word in text.split()) for text in golden["bitmask"]
-    ]
+    return [sum(values[one] if one in values else int(one[1:]) for one in text.split()) for text in golden["bitmask"]]
 
 
 @pytest.mark.parametrize("golden", GOLDEN["states"], ids=lambda golden: golden["about"].split(":")[0])

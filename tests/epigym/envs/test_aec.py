@@ -262,10 +262,7 @@ def test_what_is_possible_but_not_believed_so_is_not_done(invalid_action: Any) -
     assert single.action_masks().tolist() == [True, True]  # nobody but the planner knows that the door is open
     assert env.infos["a"]["action_mask"].tolist() == [1, 0]
     if invalid_action == "error":
-        with pytest.raises(
-            EpigymError,
-            match=r"'a' does not believe that 'enter' is applicable: its condition does not.*action_mask.*noop",
-        ):
+        with pytest.raises(EpigymError, match=r"'a' does not believe that 'enter' is applicable: .*action_mask.*noop"):
             act(env, "enter")
         return
     before = single.model()

@@ -255,10 +255,7 @@ def test_what_is_not_allowed_is_an_error_on_request_and_names_the_environment() 
     _, infos = envs.reset()
     actions = np.array([np.flatnonzero(mask)[0] for mask in infos["action_mask"]])
     actions[2] = envs.action_names.index("peek_a")
-    with pytest.raises(
-        EpigymError,
-        match=r"environment 2: action 'peek_a' is not applicable: its condition does not hold: B\(a, .*noop",
-    ):
+    with pytest.raises(EpigymError, match=r"environment 2: action 'peek_a' is not applicable: .*: B\(a, .*noop"):
         envs.step(actions)
 
 

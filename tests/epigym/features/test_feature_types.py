@@ -220,12 +220,7 @@ def test_what_larger_problems_are_made_of_is_known_from_smaller_ones(domain: str
 
 def test_schemas_of_domains() -> None:
     schemas = {name: FeatureTypes(domain_problem(name)).schema for name in domains.DOMAINS}
-    assert not [
-        (one, other)
-        for one, own in schemas.items()
-        for other, theirs in schemas.items()
-        if one != other and own <= theirs
-    ]
+    assert not [(one, two) for one, own in schemas.items() for two, b in schemas.items() if one != two and own <= b]
     plain, nested = (parse_mastar(COIN.replace("goal B(b, tail);", text)) for text in ("goal open;", "goal tail;"))
     assert FeatureTypes(plain).schema == FeatureTypes(nested).schema == FeatureTypes(coin()).schema
     assert FeatureTypes(coin()).schema != FeatureTypes(delusion()).schema

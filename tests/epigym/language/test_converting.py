@@ -356,9 +356,7 @@ def test_tasks_that_ma_star_cannot_express_are_refused(task: Task, message: str,
 def test_a_theory_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(theory, "MAX_LITERALS", 5)
     either = EState((frozenset(["p"]), frozenset(["q", "r"])), ((frozenset([0, 1]),) * 2,) * 2, (0,))
-    with pytest.raises(
-        LimitError, match="the initial e-state: its 2 worlds would take more than 5 literals: format=com"
-    ):
+    with pytest.raises(LimitError, match=r"the initial e-state: .* more than 5 literals: format=com"):
         write_mastar(with_actions(initial=either))
 
 

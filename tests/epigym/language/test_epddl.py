@@ -93,12 +93,7 @@ def test_a_whole_task_by_hand() -> None:
 def test_words() -> None:
     text = "(define (domain d) ; é ( :wrong\r\n(:predicates (p) (P) (left-room) (a_b-1)) )"
 
-    assert [predicate.name for predicate in parse(Source("", text), Domain).predicates] == [
-        "p",
-        "P",
-        "left-room",
-        "a_b-1",
-    ]
+    assert [one.name for one in parse(Source("", text), Domain).predicates] == ["p", "P", "left-room", "a_b-1"]
     assert task(predicates="(:predicates (p) (s ?x-y -agent))").fluents == ("p", "s_A", "s_B")
 
 
@@ -299,9 +294,7 @@ def test_one_file_may_hold_everything(tmp_path: Path) -> None:
     (tmp_path / "most.epddl").write_text("\n".join(texts[1:]), encoding="utf-8")
     assert load(tmp_path / "most.epddl", libraries=library) == expected
     (tmp_path / "twice.epddl").write_text("\n".join([*texts, texts[2]]), encoding="utf-8")
-    with pytest.raises(
-        UsageError, match=r"twice.epddl: expected one domain and one problem, found 2 domains and 1 prob"
-    ):
+    with pytest.raises(UsageError, match=r"twice.epddl: .* found 2 domains and 1 prob"):
         load(tmp_path / "twice.epddl")
 
 

@@ -179,9 +179,7 @@ PROBLEM = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("parts", "line", "column", "message"), PROBLEM, ids=[f"{next(iter(entry[0].values()))[:40]}" for entry in PROBLEM]
-)
+@pytest.mark.parametrize(("parts", "line", "column", "message"), PROBLEM, ids=[str(case[0])[:60] for case in PROBLEM])
 def test_wrong_problems(parts: dict[str, str], line: int, column: int, message: str) -> None:
     error = error_of(lambda: task(**parts))
     assert isinstance(error, ParseError)

@@ -93,11 +93,8 @@ def test_wrong_texts(wrong: str, column: int, message: str) -> None:
     assert (error.file, error.line, error.column) == ("some.txt", 4, column)
     assert message in error.message
     assert "\n" not in error.message
-    assert str(error).splitlines() == [
-        f"some.txt:4:{column}: {error.message}",
-        f"  {wrong}",
-        "  " + " " * (column - 1) + "^",
-    ]
+    marker = " " * (column + 1) + "^"
+    assert str(error).splitlines() == [f"some.txt:4:{column}: {error.message}", f"  {wrong}", marker]
 
 
 def test_places() -> None:

@@ -39,9 +39,7 @@ def holds(formula: Formula, valuation: dict[str, bool]) -> bool:
 def test_worlds_that_agree_on_every_formula_share_a_row(known: list[Formula]) -> None:
     worlds = find_models([], NAMES)
     columns = dict(zip(NAMES, worlds.T, strict=True))
-    truths = [
-        tuple(holds(formula, dict(zip(NAMES, world, strict=True))) for formula in known) for world in worlds.tolist()
-    ]
+    truths = [tuple(holds(one, dict(zip(NAMES, row, strict=True))) for one in known) for row in worlds.tolist()]
     found = list_rows(number_classes(known, columns, len(worlds)))
     assert found == tuple(frozenset(v for v, other in enumerate(truths) if other == own) for own in truths)
     assert len({id(row) for row in found}) == len(set(found))

@@ -215,9 +215,7 @@ def test_contraction_preserves_truth(estate: EState, formula: Formula) -> None:
 def test_different_canonical_forms_are_told_apart_by_a_formula(left: EState, right: EState) -> None:
     fluents, agents = strategies.FLUENTS, strategies.AGENTS
     formulas = [strategies.characteristic(estate, fluents, agents, rounds=8) for estate in (left, right)]
-    told_apart = any(
-        reference.holds(left, agents, formula) != reference.holds(right, agents, formula) for formula in formulas
-    )
+    told_apart = any(reference.holds(left, agents, one) != reference.holds(right, agents, one) for one in formulas)
     assert told_apart == (reference.canonical(left, fluents) != reference.canonical(right, fluents))
 
 

@@ -119,10 +119,7 @@ def test_validation_names_the_step_and_the_inconsistent_agent() -> None:
     )
     done = dataclasses.replace(task, goal=task.goal[:0])
     assert reference.validate(done, ["flip"], consistent_beliefs=True).valid
-    with pytest.raises(
-        InconsistentBeliefsError,
-        match=r"^agent 'b' believes everything in the initial e-state, which consistent_beliefs",
-    ):
+    with pytest.raises(InconsistentBeliefsError, match=r"^agent 'b' .* the initial e-state, which consistent_beliefs"):
         reference.validate(lost(), ["flip"], consistent_beliefs=True)
     assert reference.validate(lost(), ["flip"]).inconsistent_agents == ("b",)
 

@@ -171,9 +171,7 @@ def test_of_successors_of_many_the_first_that_fails_is_named() -> None:
     [on] = space.successors([0], [0])
     assert space.successors([], []).tolist() == []
     for states, actions in (([0, on, 0], [1, 0, 9]), ([0, on, 9], [1, 0, 1])):
-        with pytest.raises(
-            TaskError, match=rf"^action 'turn_p' is not applicable in e-state {on}: its condition does not hold: "
-        ):
+        with pytest.raises(TaskError, match=rf"^action 'turn_p' is not applicable in e-state {on}: "):
             space.successors(states, actions)
     with pytest.raises(IndexError, match="action 9 does not exist"):
         space.successors([0, on], [9, 0])

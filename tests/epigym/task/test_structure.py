@@ -63,12 +63,8 @@ def test_arguments_and_actors() -> None:
         ["at_a_1", "sb", "has_key_a", "a"], ["share_a_sb_1", "b_check_x_2"], ["a", "b"],
         {"1": "room", "2": "room", "x": "box"}, {"sb": ("secret", "b")},
     )  # fmt: skip
-    assert structure.fluents == (
-        Lifted("at", ("a", "1")),
-        Lifted("secret", ("b",)),
-        Lifted("has_key", ("a",)),
-        Lifted("a"),
-    )
+    lifted = (Lifted("at", ("a", "1")), Lifted("secret", ("b",)), Lifted("has_key", ("a",)), Lifted("a"))
+    assert structure.fluents == lifted
     assert structure.actions == (Lifted("share_secret", ("a", "b", "1")), Lifted("check", ("b", "x", "2")))
     assert structure.types["x"] == ("box", "object")
     actions = [Lifted("tell", ("a", "b")), Lifted("give", ("x", "b")), Lifted("rain")]

@@ -78,9 +78,7 @@ def test_what_is_too_large_is_drawn_where_a_goal_is_in_sight() -> None:
     large = [problem for problem in found if problem.states is None]
     several = {problem.parameters.get("tier") for problem in large}
     assert "several" in several  # who tell each other what they believe have e-states without end
-    assert "several" not in {
-        problem.parameters.get("tier") for problem in islice(sample_problems("blocks_world", "train"), 12)
-    }
+    assert "several" not in {one.parameters.get("tier") for one in islice(sample_problems("blocks_world", "train"), 12)}
     for problem in large:
         result = run_agent(BreadthFirst(), StateSpace(problem.task))
         assert result.status is SearchStatus.SOLVED

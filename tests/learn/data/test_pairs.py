@@ -1,6 +1,5 @@
 """Pairs of e-states to learn an order from: exact labels, the right one preferred, each expansion weighing the same."""
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -17,6 +16,7 @@ from learn.data.pairs import Pairs, make_pairs, make_plan_pairs, make_rollout
 from learn.training.validation import find_states_along
 from search.agents import make_agent, run_agent
 from search.heuristics import make_heuristic
+from tests.helpers.structures import steps_to_a_goal
 from tests.helpers.tasks import coin, delusion, hopeless, trivial
 
 PROBLEMS = (
@@ -35,21 +35,6 @@ def build_pairs(problem: str, expansions: int = 20, seed: int = 0) -> Pairs:
     found = make_pairs(load_problem(problem), expansions=expansions, max_states=MOST, seed=seed)
     assert found is not None
     return found
-
-
-def steps_to_a_goal(space: StateSpace, start: int) -> int:
-    """The distance of an e-state by plain breadth-first search from it."""
-    depth = {start: 0}
-    queue = deque([start])
-    while queue:
-        state = queue.popleft()
-        if space.is_goal([state])[0]:
-            return depth[state]
-        for after in space.expand([state]).target.tolist():
-            if after not in depth:
-                depth[after] = depth[state] + 1
-                queue.append(after)
-    return UNREACHABLE
 
 
 def expansions_of(pairs: Pairs, count: int) -> Iterator[tuple[int, list[tuple[int, int]]]]:

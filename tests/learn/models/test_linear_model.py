@@ -289,11 +289,8 @@ def test_the_model_of_a_domain_is_taken_for_what_it_knows(folder: Path) -> None:
 
 
 def test_what_is_called_otherwise_is_known_by_what_is_in_it(folder: Path) -> None:
-    coin, _, vine = (
-        write(folder, "coin_in_the_box", 1, 2, 3),
-        write(folder, "general", 9),
-        write(folder, "vine", 1, 4),
-    )
+    coin, vine = write(folder, "coin_in_the_box", 1, 2, 3), write(folder, "vine", 1, 4)
+    write(folder, "general", 9)
     assert find_model(None, "the-coin", frozenset({2, 3}))[0] == coin
     assert find_model(None, "the-coin", frozenset({1, 4}))[0] == vine
     assert find_model(None, "vine", frozenset({1}))[0] == vine
@@ -343,9 +340,7 @@ def test_what_is_missing_is_named_with_a_remedy(folder: Path, tmp_path: Path) ->
         (tmp_path / "folder.json").mkdir(exist_ok=True)
         with pytest.raises(MissingError, match=rf"^there is no model {re.escape(f'{path}: {remedy}')}$"):
             find_model(file, "coin_in_the_box", frozenset())
-    with pytest.raises(
-        CheckpointError, match=r"best\.ckpt: expected a model\.json of learn\.train; the heuristic 'gnn'"
-    ):
+    with pytest.raises(CheckpointError, match=r"best\.ckpt: expected a model\.json.* the heuristic 'gnn'"):
         find_model("best.ckpt", "coin_in_the_box", frozenset())
 
 

@@ -129,9 +129,7 @@ def test_graphs_of_several_tasks_have_the_values_of_each(encoding: str) -> None:
     tasks = [coin(), counter(), load_problem("grapevine/3_pl_4")]
     network = random_network(encoding, types_of(*tasks) if encoding == "relational" else None)
     batches = [graphs_of(task, encoding) for task in tasks]
-    single = [
-        network(to_pyg(batch.take(np.array([index])))) for batch in batches for index in range(len(batch.node_ptr) - 1)
-    ]
+    single = [network(to_pyg(one.take(np.array([index])))) for one in batches for index in range(len(one.node_ptr) - 1)]
     together = network(to_pyg(batches))
     torch.testing.assert_close(together, torch.cat(single), rtol=0, atol=CLOSE)
     assert len({round(value, 3) for value in together.tolist()}) > len(tasks)
@@ -265,7 +263,5 @@ def test_another_class_gets_what_it_has_parameters_for() -> None:
     with pytest.raises(UsageError, match="depth"):
         make_network(target | {"depth": 1}, {"name": "hash"}, [])
     for wrong in ("pathlib.Path", "os.mkdir", "torch.nn.functional.relu"):
-        with pytest.raises(
-            UsageError, match=rf"_target_={wrong}: expected a class that derives from torch\.nn\.Module"
-        ):
+        with pytest.raises(UsageError, match=rf"_target_={wrong}: .* derives from torch\.nn\.Module"):
             make_network({"_target_": wrong}, {"name": "hash"}, [])

@@ -100,9 +100,7 @@ def test_the_same_seed_gives_the_same_numbers() -> None:
 def test_other_environments_are_refused() -> None:
     with pytest.raises(EpigymError, match="autoreset_mode='SameStep'"):
         next(train(EpistemicVectorEnv(coin(), 2, 8), CHOICES, steps=1, seed=0))
-    with pytest.raises(
-        EpigymError, match="'relational' has no identifiers of worlds: use 'map' or 'hash' or 'bitmask'"
-    ):
+    with pytest.raises(EpigymError, match=r"'relational' .*: use 'map' or 'hash' or 'bitmask'"):
         next(train(vector(coin(encoding="relational")), CHOICES, steps=8, seed=0))
 
 

@@ -104,10 +104,8 @@ def run_greedy(task: Task, scores: str | LinearModel) -> tuple[bool, int]:
 
 def test_what_is_said_of_the_search_is_what_the_agent_hfs_does(selection: Selection) -> None:
     validation = [drawn.task for drawn in islice(sample_problems(DOMAIN, "validation", 1), TINY.validation)]
-    for heuristic, said in (
-        *selection.model.card["baselines"].items(),
-        (selection.model, selection.model.card["validation"]),
-    ):
+    card = selection.model.card
+    for heuristic, said in (*card["baselines"].items(), (selection.model, card["validation"])):
         ends = [run_greedy(task, heuristic) for task in validation]
         assert said["problems"] == len(validation)
         assert said["solved"] == sum(solved for solved, _ in ends)

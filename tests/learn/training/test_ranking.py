@@ -75,9 +75,7 @@ def test_it_is_the_pairs_that_are_learned() -> None:
     assert in_order(data, turned) == pytest.approx(0)
     kept = data.weight * (np.arange(len(data.weight)) % 2)
     # What weighs nothing may be turned round.
-    better, worse = (
-        np.where(kept > 0, one, other) for one, other in ((data.better, data.worse), (data.worse, data.better))
-    )
+    better, worse = (np.where(kept > 0, a, b) for a, b in ((data.better, data.worse), (data.worse, data.better)))
     some = FeatureData(**{**vars(data), "better": better, "worse": worse, "weight": kept / kept.sum()})
     assert in_order(some, fit(some, "ranking", 1e-6, most=100)) == 1
 

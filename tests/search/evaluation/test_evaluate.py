@@ -499,10 +499,8 @@ def test_no_success_when_every_search_ended_with_an_error(problems: Path, caplog
 
 
 def test_limits_of_the_command_are_those_of_the_processes(coin: str, tmp_path: Path) -> None:
-    for problem, limit, status in (
-        ("grapevine/5_pl_6", "memory_limit=30MiB", "memory_limit"),
-        (coin, "time_limit=0", "time_limit"),
-    ):
+    for problem, limit in (("grapevine/5_pl_6", "memory_limit=30MiB"), (coin, "time_limit=0")):
+        status = limit.partition("=")[0]
         chosen = ("agents=[bfs]", f"problems=[{problem}]", f"folder={tmp_path / status}", limit)
         assert evaluate.evaluate(compose(Evaluate, "evaluate", *chosen)) is ExitCode.SUCCESS
         assert [row["status"] for row in read_table(tmp_path / status)] == [status]

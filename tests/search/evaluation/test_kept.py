@@ -51,9 +51,7 @@ def test_damaged_records(batch: RecordBatch, found: list[SearchResult], caplog: 
     [message] = caplog.messages
     assert message.startswith(f"{hit}: ")
     assert message.endswith(f": the record is computed again, what was there is kept as {hit.name}.damaged")
-    assert [(one.status, one.plan, one.expanded) for one in again] == [
-        (one.status, one.plan, one.expanded) for one in found
-    ]
+    assert [(a.status, a.plan, a.expanded) for a in again] == [(a.status, a.plan, a.expanded) for a in found]
     assert hit.with_name(f"{hit.name}.damaged").read_bytes() == content
     assert batch.records[0].row(batch.folder)["other_outcomes"] == "0"
     assert other.read_bytes() == untouched

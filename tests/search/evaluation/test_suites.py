@@ -42,13 +42,8 @@ def files(tmp_path: Path) -> Files:
 
 def make_epddl_suite(folder: Path, **changes: Any) -> dict[str, Any]:
     """A suite of two domains whose problems are in `folder`."""
-    domain = {"problems": "coin-*.epddl", "domain_file": "coin.epddl", "libraries": ["kinds.epddl"]} | changes
-    return {
-        "name": "coins",
-        "folder": str(folder),
-        "plank_compat": False,
-        "domains": {"easy/coin": domain, "b": domain},
-    }
+    coin = {"problems": "coin-*.epddl", "domain_file": "coin.epddl", "libraries": ["kinds.epddl"]} | changes
+    return {"name": "coins", "folder": str(folder), "plank_compat": False, "domains": {"easy/coin": coin, "b": coin}}
 
 
 def test_suites_of_the_domains_can_be_cut() -> None:
@@ -82,10 +77,7 @@ def test_names_of_problems(files: Files, tmp_path: Path) -> None:
     assert [problem.name for problem in some] == ["easy/coin/coin-1", "b/coin-1"]
     file = tmp_path / "grapevine" / "one.txt"
     found = list_problems([str(file), "grapevine/3_pl_2"], "default")
-    assert [(problem.name, problem.domain) for problem in found] == [
-        (str(file), "grapevine"),
-        ("grapevine/3_pl_2", "grapevine"),
-    ]
+    assert [(one.name, one.domain) for one in found] == [(str(file), "grapevine"), ("grapevine/3_pl_2", "grapevine")]
 
 
 def test_the_digest_of_a_problem_is_that_of_its_contents(files: Files, tmp_path: Path) -> None:

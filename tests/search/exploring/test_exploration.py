@@ -58,9 +58,7 @@ def test_values_are_those_of_the_heuristic(problem: str, path: list[str], name: 
     for part in along(path):
         state = walk(other, part)[-1]
         choices = found.list_choices(part)
-        assert [one.name for one in choices] == [
-            name for name, number in numbers.items() if other.applicable([state])[0, number]
-        ]
+        assert [one.name for one in choices] == [key for key, n in numbers.items() if other.applicable([state])[0, n]]
         targets = [other.successor(state, numbers[one.name]) for one in choices]
         values = [inf if one.value is None else one.value for one in choices]
         assert values == heuristic.score(np.array(targets, dtype=np.int32)).tolist()
@@ -179,8 +177,5 @@ def test_outcomes_can_be_chosen_where_an_action_has_several() -> None:
 
 def test_where_designated_worlds_disagree_only_outcomes_can_be_chosen() -> None:
     found = of_space(StateSpace(looking((fluent("q"), "sees"))))
-    assert [choice.name for choice in found.list_choices([])] == [
-        "look: yes (b sees)",
-        "look: yes (b misses)",
-        "look: no",
-    ]
+    names = [choice.name for choice in found.list_choices([])]
+    assert names == ["look: yes (b sees)", "look: yes (b misses)", "look: no"]

@@ -156,9 +156,7 @@ def test_experiments_can_be_small(experiment: str, monkeypatch: pytest.MonkeyPat
     assert {record.options.limits.time_limit for record in found} <= {10}
     assert len(found) <= len(records(whole))
     domains = {record.problem.domain for record in found}
-    assert all(
-        len({record.problem.name for record in found if record.problem.domain == domain}) <= 2 for domain in domains
-    )
+    assert all(len({one.problem.name for one in found if one.problem.domain == domain}) <= 2 for domain in domains)
 
 
 @pytest.mark.parametrize(

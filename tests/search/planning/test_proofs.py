@@ -38,9 +38,7 @@ def dense(worlds: int) -> Task:
     """One e-state and one action without effects; the agent considers all worlds but the actual one possible."""
     names = tuple(f"p{world}" for world in range(worlds))
     every = frozenset(range(worlds))
-    initial = EState(
-        tuple(frozenset({name}) for name in names), (tuple(every - {world} for world in range(worlds)),), (0,)
-    )
+    initial = EState(tuple(frozenset({name}) for name in names), (tuple(every - {one} for one in range(worlds)),), (0,))
     wait = Action("wait", TRUE, (Event("nothing"),), (0,), {"sees": (frozenset({0}),)}, (((TRUE, "sees"),),))
     return unsolvable(Task("dense", names, ("a",), (wait,), initial, ()))
 
@@ -107,9 +105,7 @@ def test_successors_of_large_e_states_count_more(monkeypatch: pytest.MonkeyPatch
 
 def test_an_e_state_with_many_actions_is_not_free(monkeypatch: pytest.MonkeyPatch, applications: list[str]) -> None:
     monkeypatch.setattr(proofs, "SPARE", 9)
-    never = "".join(
-        f"action n{number}; executable n{number} if tail, -tail; n{number} causes tail;\n" for number in range(200)
-    )
+    never = "".join(f"action n{n}; executable n{n} if tail, -tail; n{n} causes tail;\n" for n in range(200))
     task = unsolvable(parse_mastar(COIN.replace("agent a, b;", f"agent a, b;\n{never}")))
     assert confirm(task, 0, 1).checked == 0
     assert applications == []

@@ -128,11 +128,8 @@ def test_a_heuristic_for_another_space_is_refused() -> None:
     env = random_env(2, steps=3)
     problem = env.unwrapped.search_problem()
     agent = make_agent("hfs")
-    for other in (
-        GoalCount(env.unwrapped.space),
-        make_heuristic("goal_count", env),
-        SplitGoalCount(StateSpace(coin())),
-    ):
+    space = env.unwrapped.space
+    for other in (GoalCount(space), make_heuristic("goal_count", env), SplitGoalCount(StateSpace(coin()))):
         with pytest.raises(UsageError, match=r"made for another state space than the one that is searched: make both"):
             run_agent(agent, problem, other)
     assert run_agent(agent, problem, GoalCount(problem.search_space)).plan

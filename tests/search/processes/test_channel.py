@@ -34,11 +34,7 @@ from tests.helpers.tasks import COIN, coin, trivial
 from tests.tools import overruns
 
 BFS = Configuration.of("bfs")
-PLACES: dict[str, dict[str, Any]] = {
-    "building": {"at": 0},
-    "the first evaluation": {"at": 1},
-    "a later evaluation": {"at": 2},
-}
+PLACES: dict[str, dict[str, Any]] = {"building": {"at": 0}, "first evaluation": {"at": 1}, "later": {"at": 2}}
 PATIENT = SearchOptions(Limits(time_limit=1000.0))
 
 

@@ -102,12 +102,7 @@ def outcomes(first: str, second: str, nodes: list[tuple[float, float]] = []) -> 
         second: how `b` ended.
         nodes: of both, on further problems that both solved.
     """
-    statuses = {
-        "S": SearchStatus.SOLVED,
-        "U": SearchStatus.UNSOLVABLE,
-        "T": SearchStatus.TIME_LIMIT,
-        "E": SearchStatus.ERROR,
-    }
+    statuses = {name[0]: SearchStatus[name] for name in ("SOLVED", "UNSOLVABLE", "TIME_LIMIT", "ERROR")}
     found: dict[str, dict[str, SearchOutcome]] = {}
     for place, (name, letters) in enumerate((("a", first), ("b", second))):
         ended = [(f"x/{number}", statuses.get(letter), None) for number, letter in enumerate(letters)]

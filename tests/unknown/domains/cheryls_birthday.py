@@ -72,8 +72,7 @@ def write(sensing: bool, dates: dict[str, Date], birthday: str, depth: int) -> s
     found = [name for name, all_know in final.items() if all_know]
     parts = sorted({(index, date[index]) for date in dates.values() for index in range(len(persons))})
     sharing = {
-        (index, value): [f"(is {name})" for name, date in dates.items() if date[index] == value]
-        for index, value in parts
+        (at, value): [f"(is {name})" for name, date in dates.items() if date[at] == value] for at, value in parts
     }
     return write_problem(
         "cheryls_birthday",

@@ -57,9 +57,7 @@ def write(sensing: bool, agents: int, things: int, places: int) -> str:
     else:
         extra = ""
         init = [
-            f"([C. All] {formula})"
-            for basket, *others in there
-            for formula in (basket, *(f"(not {atom})" for atom in others))
+            f"([C. All] {one})" for basket, *others in there for one in (basket, *(f"(not {atom})" for atom in others))
         ]
         goals = _GOALS[agents].split("\n")
     return write_problem(

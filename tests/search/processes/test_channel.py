@@ -34,7 +34,7 @@ from tests.helpers.tasks import COIN, coin, trivial
 from tests.tools import overruns
 
 BFS = Configuration.of("bfs")
-PLACES: dict[str, dict[str, Any]] = {"building": {"at": 0}, "first evaluation": {"at": 1}, "later": {"at": 2}}
+PLACES = {"building": 0, "first evaluation": 1, "later evaluation": 2}
 PATIENT = SearchOptions(Limits(time_limit=1000.0))
 
 
@@ -91,10 +91,10 @@ def memory_and_blocks_beyond() -> tuple[int, int]:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_heuristic_that_takes_too_long_is_ended(place: str, tmp_path: Path) -> None:
-    result = until_started(plan, stuck(tmp_path / "started", **PLACES[place]), tmp_path)
+    result = until_started(plan, stuck(tmp_path / "started", at=PLACES[place]), tmp_path)
     assert (result.label, result.plan, result.size.actions) == ("hfs/Stuck", None, 3)
     assert result.message == "killed from outside at the time limit"
-    assert result.distinct == (place == "a later evaluation")  # what was told before it was stuck
+    assert result.distinct == (place == "later evaluation")  # what was told before it was stuck
 
 
 @pytest.mark.parametrize("search", [evaluate, explore])
@@ -105,7 +105,7 @@ def test_searches_of_evaluations_and_of_the_page_are_ended(search: Search, tmp_p
 @pytest.mark.parametrize("place", PLACES)
 def test_a_heuristic_that_takes_too_much_memory_is_ended(place: str, tmp_path: Path) -> None:
     most, blocks = memory_and_blocks_beyond()
-    configuration = stuck(tmp_path / "started", fills=blocks, **PLACES[place])
+    configuration = stuck(tmp_path / "started", fills=blocks, at=PLACES[place])
     result = plan(configuration, Limits(time_limit=None, memory_limit=most), tmp_path)
     assert (result.status, result.plan) == (SearchStatus.MEMORY_LIMIT, None)
     assert result.costs.peak_bytes >= most

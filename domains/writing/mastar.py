@@ -97,10 +97,8 @@ class Action:
         yield f"executable {self.name}{_if(self.executable)}"
         for literals, condition in self.effects:
             yield f"{self.name} {self.verb} {literals}{_if(condition)}"
-        for agent, condition in self.observes.items():
-            yield f"{agent} observes {self.name}{_if(condition)}"
-        for agent, condition in self.aware.items():
-            yield f"{agent} aware_of {self.name}{_if(condition)}"
+        for verb, agents in (("observes", self.observes), ("aware_of", self.aware)):
+            yield from (f"{agent} {verb} {self.name}{_if(condition)}" for agent, condition in agents.items())
 
 
 def always(agents: Iterable[str]) -> dict[str, str]:

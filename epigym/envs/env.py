@@ -118,19 +118,6 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     ## Vector Environment
     `gymnasium.make_vec` makes an `epigym.envs.vector.EpistemicVectorEnv`, whose environments share one state space.
 
-    ## Arguments
-    - `encoding`: how e-states become graphs: `hash` (default), `map` or `bitmask` identify worlds by numbers, hashes or
-      valuations, and in `relational` nothing has a name; with settings a mapping, such as
-      `{"name": "relational", "type_ids": 4096}`.
-    - `invalid_action`: the effect of an action outside the mask: `noop` (default; the state stays as it is) or
-      `error`.
-    - `consistent_beliefs`: whether actions are excluded after which an agent's beliefs are inconsistent (default: no);
-      then no episode starts at such an e-state either.
-    - `nature`: `none` (default) or `sampled`, whether one designated world is actual, see above.
-    - `render_mode`: `svg` (text) or `rgb_array` (uint8[720, 960, 3]), a picture of the Kripke model; `ansi`, its facts
-      and beliefs in English; `human`, the same printed after `reset` and every `step`.
-    - `semantics` (of the registered environments): the reading of mA*, see `epigym.language.parse_mastar`.
-
     ## References
     G. Briglia, F. Fabiano, S. Mariani, "Scaling Multi-agent Epistemic Planning through GNN-Derived Heuristics";
     C. Baral, G. Gelfond, E. Pontelli, T. C. Son, "An action language for multi-agent domains", Artificial
@@ -141,11 +128,15 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
 
     Args:
         task: the ground planning task.
-        encoding: how e-states become graphs: a name, or a mapping of the `name` and settings.
-        invalid_action: the effect of an action that is not allowed.
-        consistent_beliefs: whether actions are excluded after which an agent's beliefs are inconsistent.
-        nature: whether one designated world is actual.
-        render_mode: the form of `render`; None: it returns nothing.
+        encoding: how e-states become graphs: `hash`, `map` or `bitmask` identify worlds by hashes, numbers or
+            valuations, and in `relational` nothing has a name; with settings a mapping, such as
+            `{"name": "relational", "type_ids": 4096}`.
+        invalid_action: the effect of an action outside the mask: `noop` (the state stays as it is) or `error`.
+        consistent_beliefs: whether actions are excluded after which an agent's beliefs are inconsistent; then no
+            episode starts at such an e-state either.
+        nature: `none` or `sampled`, whether one designated world is actual, see above.
+        render_mode: `svg` (text) or `rgb_array` (uint8[720, 960, 3]), a picture of the Kripke model; `ansi`, its facts
+            and beliefs in English; `human`, the same printed after `reset` and every `step`; None: nothing.
 
     Attributes:
         actual: the actual world, numbered as in `model()`, for tests and logs; None with `nature="none"`.

@@ -69,8 +69,7 @@ class TrainingProblems:
         if isinstance(data, SampledOptions) and self.problems:
             return sample_files(self.tasks, instances=data.instances, validation=most, seed=seed)
         if isinstance(data, SampledOptions):
-            size = (data.instances, seed, data.goals)
-            tasks = sample_tasks(self.domains, "train", *size, partially_explored=True, long_goals=True)
+            tasks = sample_tasks(self.domains, "train", data.instances, seed, data.goals, partially_explored=True)
         else:
             tasks = self.tasks
             if most and not self.learned_domains:
@@ -95,8 +94,7 @@ class TrainingProblems:
         """The first training problem; the others are not read or sampled."""
         if self.tasks:
             return self.tasks[0]
-        seed = self.settings.seed
-        return next(sample_problems(self.domains[0], "train", seed, partially_explored=True, long_goals=True)).task
+        return next(sample_problems(self.domains[0], "train", self.settings.seed, partially_explored=True)).task
 
     @cached_property
     def labelled(self) -> list[Pairs]:

@@ -36,10 +36,11 @@ def names_of(tasks: Sequence[Task]) -> list[str]:
 
 
 def test_sampled_problems_are_those_of_the_domains(tmp_path: Path) -> None:
-    """Of each so many, with the seed of the training and long goals; of those that validate half are larger."""
+    """Of each so many, with the seed of the training; those that validate have long goals, half are larger."""
     source = source_of(tmp_path, *FEW, "data.goals=2", "seed=5")
-    choices = {"partially_explored": True, "long_goals": True}
-    expected = [one.task for name in NAMES for one in islice(sample_problems(name, "train", 5, 2, **choices), 3)]
+    expected = [
+        one.task for name in NAMES for one in islice(sample_problems(name, "train", 5, 2, partially_explored=True), 3)
+    ]
     labelled = source.labelled
     assert names_of([pairs.space.task for pairs in labelled]) == names_of(expected)
     assert [pairs.space.task.goal for pairs in labelled] == [task.goal for task in expected]
@@ -126,9 +127,9 @@ def sampling_calls(monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
     calls: list[Asked] = []
 
     def record(
-        names: Sequence[str], split: str, instances: int, seed: int, goals: int = GOALS, **choices: bool
+        names: Sequence[str], split: str, instances: int, seed: int, goals: int = GOALS, *, partially_explored: bool
     ) -> list[Task]:
-        assert choices == {"partially_explored": True, "long_goals": True}
+        assert partially_explored
         calls.append(Asked(names, split, instances, seed, goals))
         raise InterruptedError
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -46,7 +47,7 @@ from learn.training.validation import Problems
 
 logger = logging.getLogger(__name__)
 
-_BASES: tuple[Base, ...] = ("h_ff", "h_add")
+_BASES: tuple[Base, ...] = ("h_add", "h_ff")  # if both solve as many problems, the first: its corrections are bounded
 
 
 def train_best(settings: Training, source: TrainingProblems) -> dict[str, float]:
@@ -65,7 +66,7 @@ def train_best(settings: Training, source: TrainingProblems) -> dict[str, float]
         raise KeyboardInterrupt(f"go on with resume=true run_dir={run_dir}") from None
     if not all(found.values()):
         return {}
-    chosen = _BASES[select([_score(found[base]) for base in _BASES])]
+    chosen = _BASES[select([_score(found[base]) for base in _BASES], tolerance=math.inf)]
     logger.info("the network that corrects %s is kept: it is better in validation", chosen)
     for path in sorted((run_dir / chosen).iterdir(), key=lambda path: path.name == RUN_FILE):
         path.replace(run_dir / path.name)

@@ -14,9 +14,7 @@ LINEAR: Final = _HERE / "linear" / "shipped"
 """The folder of the linear models that come with epigym, `<domain>.json` and `general.json`."""
 NETWORKS: Final = _HERE / "gine" / "shipped"
 """The folder of the networks that come with epigym, with the same names."""
-NETWORKS_FIRST: Final = frozenset(
-    {"cloud_scheduling", "coin_in_the_box", "room_messages", "selective_communication_enriched"}
-)
+NETWORKS_FIRST: Final = frozenset({"cloud_scheduling", "gossip", "room_messages"})
 """Names of the networks that solve more validation problems than the linear models, or as many in less time."""
 GENERAL: Final = "general"
 

@@ -127,6 +127,18 @@ def test_the_ablation_has_a_model_for_every_recipe_of_linear_models() -> None:
     assert found.keys() == {f"hfs/{name}" for name in recipes | others}
 
 
+def test_the_default_is_compared_with_itself_but_for_the_first_component() -> None:
+    agents = {record.configuration.label: record.configuration.agent for record in grid("experiment=default")}
+    assert list(agents) == ["networks", "linear_models", "unlearned"]
+    components = [agent["components"] for agent in agents.values()]
+    assert all(others[1:] == components[0][1:] for others in components)
+    assert [first["heuristic"] for first, *_ in components] == [
+        *({"name": "learned", "least_known": 0.15, "checkpoint": f"learn/models/{kind}/shipped/{{domain}}.json"}
+          for kind in ("gine", "linear")),
+        "h_ff",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("agent", ["bfs", "hfs", "lazy", "alternation"])
 def test_agents_find_the_same_with_two_threads(agent: str) -> None:
     task = domain_problem("gossip", agents=7)  # of 128 worlds

@@ -209,7 +209,7 @@ def run_all(shown: list[str], tmp_path: Path, serve: Serve, answers: Mapping[str
     answers = answers or {}
     folder, log = tmp_path / "checkout", tmp_path / "log.txt"
     folder.mkdir()
-    for name in ("docs", "domains"):
+    for name in ("docs", "domains", "learn"):
         (folder / name).symlink_to(ROOT / name)
     (tmp_path / "shared").symlink_to(SHARED)
     for text in dict.fromkeys(shown):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -70,6 +70,22 @@ def mcnemar(first: int, second: int) -> float:
     from scipy import stats  # takes a second
 
     return float(stats.binomtest(first, first + second).pvalue) if first + second else 1.0
+
+
+def score_lengths(lengths: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """The satisficing scores of the International Planning Competition, Σ C* / C.
+
+    Args:
+        lengths: C by planner and problem, 0 counts as 1; C* is the shortest one of a problem.
+    """
+    shortest: dict[str, float] = {}
+    for found in lengths.values():
+        for problem, length in found.items():
+            shortest[problem] = min(length, shortest.get(problem, length))
+    return {
+        planner: sum((shortest[problem] or 1) / (length or 1) for problem, length in found.items())
+        for planner, found in lengths.items()
+    }
 
 
 def score_seconds(seconds: float) -> float:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from epigym.io.tables import ALL, Numbers, Table
 from search.agents.result import SearchStatus
-from search.reports.metrics import AGILE_SECONDS, bootstrap, interquartile_mean, iqm, score_seconds
+from search.reports.metrics import AGILE_SECONDS, bootstrap, interquartile_mean, iqm, score_lengths, score_seconds
 from search.reports.outcomes import COSTS, COVERAGE, MEASURES, SearchOutcome, SearchOutcomes, values_of
 
 BOOTSTRAP_NOTE = "Intervals [low to high]: 95 % percentile bootstrap over problems, 2,000 resamples."
@@ -81,21 +80,18 @@ def make_totals(outcomes: SearchOutcomes, measures: Sequence[str] = MEASURES) ->
 
 def make_scores(outcomes: SearchOutcomes) -> Table:
     """One line for each configuration: problems solved within some seconds, and the competition's two scores."""
-    shortest: dict[str, float] = {}
-    for name in outcomes.configurations:
-        for outcome in outcomes.select_solved(name, outcomes.problems):
-            if outcome.plan_length is not None:
-                shortest[outcome.problem] = min(outcome.plan_length, shortest.get(outcome.problem, math.inf))
+    solved_by = {name: outcomes.select_solved(name, outcomes.problems) for name in outcomes.configurations}
+    satisficing = score_lengths(
+        {
+            name: {outcome.problem: outcome.plan_length for outcome in solved if outcome.plan_length is not None}
+            for name, solved in solved_by.items()
+        }
+    )
     rows: list[list[object]] = []
-    for name in outcomes.configurations:
-        solved = outcomes.select_solved(name, outcomes.problems)
+    for name, solved in solved_by.items():
         seconds = [outcome.total_ms / 1000 for outcome in solved if outcome.total_ms is not None]
         counts = [sum(time <= limit for time in seconds) for limit in _SECONDS]
-        satisficing = sum(
-            shortest[outcome.problem] / outcome.plan_length if outcome.plan_length else 1.0
-            for outcome in solved if outcome.plan_length is not None
-        )  # fmt: skip
-        scores = (satisficing, sum(map(score_seconds, seconds)))
+        scores = (satisficing[name], sum(map(score_seconds, seconds)))
         rows.append([name, *map(show_number, [len(solved), *counts]), *(Numbers(f"{x:.1f}", {"": x}) for x in scores)])
     return Table(
         caption="Problems solved in all and within seconds of total time, and scores of the International Planning "

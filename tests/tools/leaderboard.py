@@ -28,7 +28,7 @@ from epigym.reference.semantics import validate
 from epigym.task.task import Task
 from search.evaluation.suites import Problem, problems_of
 from search.policies.policy import Policy
-from search.reports.metrics import score_seconds
+from search.reports.metrics import score_lengths, score_seconds
 from search.reports.outcomes import read_outcomes
 
 FOLDER: Final = PLACE / "docs" / "results" / "submissions"
@@ -91,22 +91,22 @@ def read_entries(folder: Path) -> Iterator[Entry]:
 
 def score_all(folder: Path) -> list[dict[str, Any]]:
     """The rows of the leaderboard, by suite and number of problems solved."""
-    groups: dict[tuple[str, str], list[Entry]] = defaultdict(list)
-    best: dict[tuple[str, str], int] = {}
+    suites: dict[str, dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
     for entry in read_entries(folder):
-        groups[entry.suite, entry.planner].append(entry)
-        if entry.length is not None:
-            problem = entry.suite, entry.problem
-            best[problem] = min(entry.length, best.get(problem, entry.length))
+        suites[entry.suite][entry.planner].append(entry)
     rows = []
-    for (suite_name, planner), entries in groups.items():
-        valid = [(entry, entry.length) for entry in entries if entry.length is not None]
-        satisficing = sum((best[suite_name, entry.problem] or 1) / (length or 1) for entry, length in valid)
-        agile = sum(score_seconds(entry.seconds) for entry, _ in valid)
-        scores = (len(find_problems(suite_name)), len(valid), len(entries) - len(valid))
-        rows.append(
-            dict(zip(SCORES, (suite_name, planner, *scores, round(satisficing, 2), round(agile, 2)), strict=True))
-        )
+    for suite_name, planners in suites.items():
+        lengths = {
+            planner: {entry.problem: entry.length for entry in entries if entry.length is not None}
+            for planner, entries in planners.items()
+        }
+        satisficing = score_lengths(lengths)
+        for planner, entries in planners.items():
+            agile = sum(score_seconds(entry.seconds) for entry in entries if entry.length is not None)
+            solved = len(lengths[planner])
+            counts = (len(find_problems(suite_name)), solved, len(entries) - solved)
+            scores = (*counts, round(satisficing[planner], 2), round(agile, 2))
+            rows.append(dict(zip(SCORES, (suite_name, planner, *scores), strict=True)))
     return sorted(rows, key=lambda row: (row["suite"], -row["solved"], row["planner"]))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from domains.suites import find_suite
 from search.agents.result import SearchStatus
-from search.reports.metrics import bootstrap, interquartile_mean, iqm, score_seconds
+from search.reports.metrics import bootstrap, interquartile_mean, iqm, score_lengths, score_seconds
 from search.reports.outcomes import SearchOutcome, SearchOutcomes
 from search.reports.paired import Comparison, compare, compare_pairs
 from search.reports.published import read_published
@@ -190,3 +190,8 @@ def test_the_table_and_the_sentences_say_it() -> None:
     )
     assert compare_pairs(outcomes("S–", "–S"), [("a", "b")]).rows == []
     assert compare_pairs(outcomes("S" * 20, "T" * 20), [("a", "b")]).cells[0][6] == "< 0.001"
+
+
+def test_the_satisficing_score_compares_with_the_shortest_plan() -> None:
+    lengths = {"short": {"a": 4, "b": 2}, "long": {"a": 8, "b": 3, "c": 9}, "empty": {"d": 0}}
+    assert score_lengths(lengths) == {"short": 2, "long": pytest.approx(1 / 2 + 2 / 3 + 1), "empty": 1}

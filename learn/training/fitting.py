@@ -67,7 +67,7 @@ def train_best(settings: Training, source: TrainingProblems) -> dict[str, float]
     if not all(found.values()):
         return {}
     chosen = _BASES[select([_score(found[base]) for base in _BASES], tolerance=math.inf)]
-    logger.info("the network that corrects %s is kept: it is better in validation", chosen)
+    logger.info("the network that corrects %s is kept", chosen)
     for path in sorted((run_dir / chosen).iterdir(), key=lambda path: path.name == RUN_FILE):
         path.replace(run_dir / path.name)
     for base in _BASES:

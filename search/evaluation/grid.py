@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from epigym.errors import UsageError
@@ -33,13 +32,13 @@ def make_records(
 
 
 def make_configurations(agents: Sequence[Choice], heuristics: Sequence[Choice]) -> list[Configuration]:
-    """Every informed agent with every heuristic, and every uninformed agent once.
+    """Every informed agent with its own setting `heuristic`, or else every heuristic; every uninformed agent once.
 
     Raises:
         UsageError: when there is no agent, two configurations have the same label, or a choice is wrong.
     """
     found: dict[str, Configuration] = {}
-    for agent, heuristic in itertools.product(agents, heuristics or (None,)):
+    for agent, heuristic in _pair(agents, heuristics):
         configuration = Configuration.of(agent, heuristic)
         other = found.setdefault(configuration.label, configuration)
         if other != configuration:
@@ -47,6 +46,15 @@ def make_configurations(agents: Sequence[Choice], heuristics: Sequence[Choice]) 
     if not found:
         raise UsageError("agents: nothing to search with: name one agent at least")
     return list(found.values())
+
+
+def _pair(agents: Iterable[Choice], heuristics: Sequence[Choice]) -> Iterator[tuple[Choice, Choice | None]]:
+    for agent in agents:
+        settings = dict(agent) if isinstance(agent, Mapping) else {}
+        if own := settings.pop("heuristic", None):
+            yield settings, own
+        else:
+            yield from ((agent, heuristic) for heuristic in heuristics or (None,))
 
 
 def write_table(folder: Path, records: Iterable[Record]) -> None:

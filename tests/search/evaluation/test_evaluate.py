@@ -89,6 +89,8 @@ def test_configurations_and_their_labels() -> None:
     found = make_configurations(twice, ["l_pg"])
     assert [configuration.label for configuration in found] == ["wa_star/l_pg", "wa5/l_pg"]
     assert found[1].make_agent().name == "wa_star"
+    found = make_configurations([{"name": "lazy", "heuristic": "h_ff"}, "hfs", "bfs"], ["h_add", "l_pg"])
+    assert [configuration.label for configuration in found] == ["lazy/h_ff", "hfs/h_add", "hfs/l_pg", "bfs"]
 
 
 def test_an_outcome_is_kept_for_this_very_record(record: Record, tmp_path: Path) -> None:

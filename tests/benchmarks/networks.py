@@ -5,9 +5,10 @@ python -m tests.benchmarks.networks set=validation guidance=h_add,h_ff,linear
 python -m tests.benchmarks.networks domain=gossip,grapevine guidance=network/1 out=outputs/networks
 
 `guidance` is h_ff, h_add (the base heuristics, which untrained networks equal), linear (the linear models of epigym),
-network/SEED (a network of the domain), general/SEED (one network of all domains), a choice of everything,
-ENCODING/OBJECTIVE/BASE/DATA/SEED, such as hash/distance/none/published/1, or the paper's network, paper/BUDGET/SEED,
-where `PAPER` lists the budgets. `table=FILE` only prints the table of such rows, such as docs/results/networks.csv.gz.
+linear/SEED (trained with their settings), network/SEED (a network of the domain), general/SEED (one network of all
+domains), left_out/SEED (one of all other domains), a choice of everything, ENCODING/OBJECTIVE/BASE/DATA/SEED, such as
+hash/distance/none/published/1, or the paper's network, paper/BUDGET/SEED, where `PAPER` lists the budgets.
+`table=FILE` only prints the table of such rows, such as docs/results/networks.csv.gz.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from epigym.io.tables import Table
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.models.base import BaseHeuristic
-from learn.models.shipped import LINEAR
+from learn.models.shipped import LINEAR, load_model
 from learn.training.validation import search_greedily
 from search.agents.result import SearchStatus
 from search.heuristics.learned import Gnn, Learned
-from search.reports.metrics import mcnemar
+from search.reports.metrics import bootstrap, mcnemar
 from tests.benchmarks.suites.hard import draw
 from tests.benchmarks.suites.hard_sizes import LINES
 
@@ -116,24 +117,31 @@ def find_model(domain: str, guidance: str, out: Path) -> Path | None:
     if guidance == "linear":
         return LINEAR / f"{domain}.json"
     kind, *choices, seed = guidance.split("/")
-    settings = ["encoding=relational"]
-    if kind == "general":
-        domain, settings = "all", [*settings, FEWER]
+    settings, folder = ["encoding=relational"], out / guidance.replace("/", "-") / domain
+    if kind == "linear":
+        card = load_model(LINEAR / f"{domain}.json").card
+        given = ("long_goals", "partially_explored")
+        settings = ["model=linear", *(f"model.{name}={str(card[name]).lower()}" for name in given)]
+    elif kind == "general":
+        domain, folder, settings = "all", folder.with_name("all"), [*settings, FEWER]
+    elif kind == "left_out":
+        domain, settings = "all", [*settings, FEWER, f"without={domain}"]
     elif kind == "paper":
         settings = ["encoding=hash", *PAPER[choices[0]]]
     elif choices:
         names = ("encoding", "objective", "base", "data")
         settings = [*(f"{name}={value}" for name, value in zip(names, (kind, *choices), strict=True)), FEWER]
-    return train([*settings, f"domain={domain}"], seed, out / guidance.replace("/", "-") / domain)
+    return train([*settings, f"domain={domain}"], seed, folder)
 
 
 def train(settings: Sequence[str], seed: str, folder: Path) -> Path:
-    """The file of the network of a run in `folder`, which is trained on one thread unless it is finished."""
-    if not (folder / "run.json").exists():
-        command = ["-m", "learn.train", *settings, f"seed={seed}", "trainer=cpu", "resume=true", f"run_dir={folder}"]
+    """The file of the model of a run in `folder`, which is trained on one thread unless it is finished."""
+    model, is_linear = folder / "model.json", "model=linear" in settings
+    if not (model if is_linear else folder / "run.json").exists():
+        of_networks = () if is_linear else ("trainer=cpu", "resume=true")
+        command = ["-m", "learn.train", *settings, *of_networks, f"seed={seed}", f"run_dir={folder}"]
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         subprocess.run([sys.executable, *command], check=True, env=environment)
-    model = folder / "model.json"
     return model if model.exists() else folder / "checkpoints" / "best.ckpt"
 
 
@@ -173,6 +181,13 @@ def describe(rows: Sequence[Result], wanted: Sequence[str]) -> Iterator[Table]:
     for label in labels:
         kinds[label.rpartition("/")[0] or label].append(label)
     yield Table(
+        "seeds of a kind",
+        ("kind", "seeds", "solved", "fewest, most", "95 % interval", "expansions"),
+        [[kind, *describe_seeds([solved[label] for label in kinds[kind]], [of[label] for label in kinds[kind]])]
+         for kind in kinds],
+        note="solved, expansions: means over seeds; 95 % interval: percentile bootstrap over problems",
+    )  # fmt: skip
+    yield Table(
         "seeds pooled",
         ("first", "second", "only first", "only second", "p (McNemar)", "fewer in", "expansions second/first"),
         [
@@ -181,6 +196,18 @@ def describe(rows: Sequence[Result], wanted: Sequence[str]) -> Iterator[Table]:
             for second in list(kinds)[: len(kinds) - 1 - place]
         ],
     )
+
+
+def describe_seeds(
+    solved: Sequence[Mapping[tuple[str, str], bool]], of: Sequence[Mapping[tuple[str, str], Result]]
+) -> list[str]:
+    """The cells of the models of one kind; an interval is of the mean over seeds and varies with the problems."""
+    counts = [sum(one.values()) for one in solved]
+    shares = [float(np.mean([one[key] for one in solved])) for key in solved[0]]
+    low, high = (len(shares) * share for share in bootstrap(shares, np.mean))
+    expanded = np.mean([sum(int(row["expanded"]) for row in rows.values()) for rows in of])
+    spread, interval = f"{min(counts)}, {max(counts)}", f"{low:.0f} to {high:.0f}"
+    return [str(len(counts)), f"{np.mean(counts):.1f}", spread, interval, f"{expanded:,.0f}"]
 
 
 def compare(

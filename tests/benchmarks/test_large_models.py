@@ -35,7 +35,6 @@ OWN = {
     "collaboration_communication, 6 agents": partial(domain_problem, "collaboration_communication", agents=6),
     "grapevine, 4 agents": partial(domain_problem, "grapevine", agents=4),
 }
-CHILDREN = range(6, 15)
 STEPS = 10
 MOST_SECONDS = 5.0
 
@@ -91,9 +90,3 @@ def test_successors_of_published_problems(name: str, benchmark: BenchmarkFixture
 @pytest.mark.parametrize("name", OWN)
 def test_successors_of_own_problems(name: str, benchmark: BenchmarkFixture, lines: list[str]) -> None:
     measure(benchmark, lines, name, OWN[name])
-
-
-@pytest.mark.parametrize("children", CHILDREN)
-def test_cost_against_worlds(children: int, benchmark: BenchmarkFixture, lines: list[str]) -> None:
-    name = f"active_muddy_child, {children} children"
-    measure(benchmark, lines, name, partial(domain_problem, "active_muddy_child", children=children))

@@ -102,6 +102,23 @@ def make_scores(outcomes: SearchOutcomes) -> Table:
     )
 
 
+def make_largest(outcomes: SearchOutcomes) -> Table:
+    """One line for each domain: fluents of its largest problem, and of the largest that each configuration solved."""
+    rows: list[list[object]] = []
+    for domain, problems in outcomes.domains.items():
+        known = [outcome for name in outcomes.configurations for outcome in outcomes.select(name, problems)]
+        fluents = {outcome.problem: outcome.fluents for outcome in known if outcome.fluents is not None}
+        rows.append([domain, show_number(max(fluents.values(), default=None))])
+        for name in outcomes.configurations:
+            solved = {outcome.problem for outcome in outcomes.select_solved(name, problems)}
+            rows[-1].append(show_number(max((fluents[one] for one in solved & fluents.keys()), default=None)))
+    return Table(
+        caption="Fluents of the largest problem of each domain, and of the largest one that each configuration solved.",
+        titles=["domain", "largest", *outcomes.configurations],
+        rows=rows,
+    )
+
+
 def make_overview(outcomes: SearchOutcomes, measures: Sequence[str]) -> Table:
     """One short line for each configuration with the first three measures, for a terminal of 80 columns."""
     shared = outcomes.find_common(outcomes.problems)

@@ -16,7 +16,7 @@ from search.reports.outcomes import MEASURES, SearchOutcomes
 from search.reports.page import render_page
 from search.reports.paired import compare_pairs
 from search.reports.published import PUBLISHED
-from search.reports.tables import list_left_out, make_instances, make_scores, make_summary, make_totals
+from search.reports.tables import list_left_out, make_instances, make_largest, make_scores, make_summary, make_totals
 
 logger = logging.getLogger("search.report")
 
@@ -47,6 +47,7 @@ def write_report(
     missing = list_left_out(outcomes)
     missing.write(folder / "left_out", "csv", "latex", "markdown")
     make_scores(outcomes).write(folder / "scores", "csv", "latex", "markdown")
+    make_largest(outcomes).write(folder / "largest", "csv", "latex", "markdown")
     tables: dict[str, Callable[[Sequence[str]], Table]] = {
         "totals": partial(make_totals, outcomes),
         "summary_all": partial(make_summary, outcomes, common=False),

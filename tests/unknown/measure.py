@@ -3,8 +3,10 @@
 python -m tests.unknown.measure time_limit=10
 python -m tests.unknown.measure agent=hfs/h_add time_limit=10 domain=hats version=linear size=large
 python -m tests.unknown.measure agent=bfs time_limit=60 out=tests/unknown/breadth_first.csv
+python -m tests.unknown.measure version=sensing policy=strong,cyclic time_limit=60
 
-Without `agent` it is the default of `search.plan`. `domain`, `version` and `size` choose problems.
+Without `agent` it is the default of `search.plan`. `domain`, `version` and `size` choose problems, `policy` kinds of
+policies to search for in place of plans; the length of a policy is its depth.
 """
 
 import sys
@@ -14,14 +16,15 @@ from typing import Any
 import search
 from epigym.io.files import write_rows
 from search.agents.result import SearchStatus
+from search.policies.planner import PolicyResult
 from tests.unknown.registry import DOMAINS, PROBLEMS, SIZES, VERSIONS, Problem
 
 _CHOICES = {"domain": DOMAINS, "version": VERSIONS, "size": SIZES}
-_SETTINGS = ("agent", "time_limit", "out", *_CHOICES)
+_SETTINGS = ("agent", "policy", "time_limit", "out", *_CHOICES)
 # Width of each column of the table.
 _COLUMNS = {
     **{"domain": 18, "version": 8, "size": 7, "actions": 8, "fluents": 8, "worlds": 7, "designated": 11},
-    **{"status": 13, "length": 7, "expanded": 9, "cpu_seconds": 11},
+    **{"policy": 9, "status": 13, "length": 7, "expanded": 9, "cpu_seconds": 11},
 }
 
 
@@ -40,16 +43,18 @@ def main(arguments: Sequence[str]) -> None:
     rows = []
     for problem in PROBLEMS:
         if all(given.get(key, getattr(problem, key)) == getattr(problem, key) for key in _CHOICES):
-            rows.append(_measure(problem, agent, float(given.get("time_limit", 60))))
-            print(_format_line(rows[-1].values()), flush=True)
+            for policy in given.get("policy", "none").split(","):
+                rows.append(_measure(problem, agent, policy, float(given.get("time_limit", 60))))
+                print(_format_line(rows[-1].values()), flush=True)
     print(f"{sum(row['status'] == SearchStatus.SOLVED for row in rows)} of {len(rows)} solved")
     if "out" in given:
         write_rows(given["out"], list(_COLUMNS), rows)
 
 
-def _measure(problem: Problem, agent: Sequence[str], time_limit: float) -> dict[str, Any]:
+def _measure(problem: Problem, agent: Sequence[str], policy: Any, time_limit: float) -> dict[str, Any]:
     task = problem.read()
-    result = search.plan(task, *agent, time_limit=time_limit)
+    result = search.plan(task, *agent, policy=policy, time_limit=time_limit)
+    length = result.depth if isinstance(result, PolicyResult) else result.plan_length
     return {
         "domain": problem.domain,
         "version": problem.version,
@@ -58,8 +63,9 @@ def _measure(problem: Problem, agent: Sequence[str], time_limit: float) -> dict[
         "fluents": len(task.fluents),
         "worlds": len(task.initial.valuations),
         "designated": len(task.initial.designated),
+        "policy": policy,
         "status": str(result.status),
-        "length": "" if result.plan_length is None else result.plan_length,
+        "length": "" if length is None else length,
         "expanded": result.expanded,
         "cpu_seconds": round(result.costs.cpu_seconds, 1),
     }

@@ -29,6 +29,7 @@ from search.reports.tables import (
     format_number,
     list_left_out,
     make_instances,
+    make_largest,
     make_overview,
     make_scores,
     make_summary,
@@ -135,6 +136,14 @@ def test_scores_count_by_seconds_and_compare_with_the_shortest_length() -> None:
     # bfs: 4/4, 4/8, 2/2 and 4/4 of the lengths; 1, 0.718, 0 and, for 2 s, 0.878 of the seconds
     assert bfs == ["bfs", "4", "1", "3", "3", "3.5", "2.6"]
     assert other == ["hfs/gnn", "4", "4", "4", "4", "3.5", "4.0"]
+
+
+def test_the_largest_solved_problem_of_each_domain() -> None:
+    found = outcomes()
+    for name, (problem, fluents) in {"bfs": ("x/2", 9), "hfs/gnn": ("x/1", 7)}.items():
+        found.table[name][problem] = replace(found.table[name][problem], fluents=float(fluents))
+    found.table["bfs"]["x/2"] = replace(found.table["bfs"]["x/2"], status=TIME_LIMIT)
+    assert make_largest(found).cells == [["x", "9", "7", "9"], ["y", "–", "–", "–"]]
 
 
 def test_csv_cells_are_numbers() -> None:
@@ -252,7 +261,7 @@ def test_the_same_outcomes_give_the_same_files_whatever_their_labels(tmp_path: P
         assert [path.name for path in (tmp_path / name).iterdir()] == ["report"]
         contents.append({file.name: file.read_bytes() for file in (tmp_path / name / "report").iterdir()})
     assert contents[0] == contents[1]
-    assert len(contents[0]) == 7 * 3 + (5 + 2) * 2 + 1
+    assert len(contents[0]) == 8 * 3 + (5 + 2) * 2 + 1
     stem = "scatter_bfs_..+h__img_src_x___input_x__"
     assert {name for name in contents[0] if name.startswith("scatter")} == {
         f"{stem}{more}.{suffix}" for more in ("", "_") for suffix in ("png", "pdf")

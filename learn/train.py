@@ -26,8 +26,9 @@ from learn.models.runs import CHECKPOINTS, MODEL_FILE
 from learn.training.options import LinearOptions, Training
 
 _OF_NETWORKS = (
-    *("encoding", "objective", "base", "data", "validation", "explorer", "problem", "trainer", "patience", "callbacks"),
-    *("loggers", "ckpt_path", "resume", "semantics", "domain_file", "libraries", "plank_compat", "consistent_beliefs"),
+    *("recipe", "encoding", "objective", "base", "data", "validation", "explorer", "problem", "trainer", "patience"),
+    *("callbacks", "loggers", "ckpt_path", "resume", "semantics", "domain_file", "libraries", "plank_compat"),
+    "consistent_beliefs",
 )
 
 logger = logging.getLogger(__name__)
@@ -40,20 +41,16 @@ class Train(ProblemSettings, Training):
     domain: list[str]
     without: list[str]
     problem: list[str]
-    recipe_for: str | None
 
     @classmethod
     def find_unused(cls, values: Mapping[str, Any]) -> dict[str, str]:
-        """Settings that the model or the source of problems does not use, and recipes for another model, with reasons.
+        """Settings that the model or the source of problems does not use, with reasons.
 
         Args:
             values: the composed settings, not checked yet.
         """
         kind = dict(values["model"]).get("kind", "network")
         unused = {}
-        if values["recipe_for"] not in (None, kind):
-            models = {"network": "networks (model=gine or model=paper)", "linear": "model=linear"}
-            unused["recipe"] = f"it is for {models[values['recipe_for']]}, not for {models[kind]}"
         if kind == "linear":
             reason = "model=linear does not use it, only networks (model=gine or model=paper): leave it out"
             return unused | dict.fromkeys(_OF_NETWORKS, reason)

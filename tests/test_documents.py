@@ -22,7 +22,7 @@ from tests.helpers.benchmark_files import ROOT, SHARED
 from tests.helpers.commands import settings_of
 from tests.tools import commands as commands_page
 
-KINDS = ("-m", "data=published", "recipe=paper", "model=linear", "model=paper", "experiment=ablation")
+KINDS = ("-m", "data=published", "recipe=paper", "model=linear", "model=paper")
 """Arguments that make a command take or write something else."""
 
 SHORT = {
@@ -41,7 +41,6 @@ SHORT = {
     "learn.train -m": "data.instances=2 data.goals=2 validation.problems=2 validation.nodes=20 trainer.max_epochs=2",
     "learn.train -m data=published model=paper": "explorer.max_visited=20000 explorer.max_depth=13"
     " explorer.max_kept=200 data.batch_size=32 trainer.max_steps=1 trainer.limit_train_batches=1",
-    "search.evaluate experiment=ablation": "per_domain=1 heuristics=[h_ff] max_expanded=1",  # few models were made
     "search.evaluate": "per_domain=1 time_limit=1",
     "search.explore": "port=0",
     "tests.benchmarks.networks": "domain=consecutive_numbers guidance=h_ff,h_add",

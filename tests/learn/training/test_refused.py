@@ -93,11 +93,9 @@ CASES = (
         Case(f"model=linear {given}", f"{given}: {LINEAR}")
         for given in ("encoding=bitmask", "encoding.width=32", "objective=distance", "base=h_ff", "data=published",
                       "data.instances=3", "validation=loss", "validation.nodes=3", "explorer=dfs", "trainer=cpu",
-                      "trainer.max_epochs=5", "patience=3", "problem=coin_in_the_box/pl_3", "resume=true")
+                      "trainer.max_epochs=5", "patience=3", "problem=coin_in_the_box/pl_3", "resume=true",
+                      "recipe=paper")
     ),
-    Case("model=linear recipe=paper",
-         "recipe=paper: it is for networks (model=gine or model=paper), not for model=linear"),
-    Case("recipe=wl0", "recipe=wl0: it is for model=linear, not for networks (model=gine or model=paper)"),
     *(
         Case(f"problem=coin_in_the_box/pl_3 {given}",
              f"{given}: problem= names all that is learned from: leave one of them out")
@@ -169,7 +167,7 @@ def test_a_gpu_that_may_be_there_is_left_to_lightning(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     "overrides",
     [
-        ["model=linear", "recipe=wl0", "without=gossip", "domain=all"],
+        ["model=linear", "without=gossip", "domain=all"],
         ["domain=all", "without=gossip", "data.instances=3", "data.expansions=8"],
         ["problem=coin_in_the_box/pl_3", "data.batch_size=8", "data.instances=8", "semantics=efp"],
         ["problem=coin_in_the_box/pl_3", "data=published", "semantics=efp", "data.expansions=8"],

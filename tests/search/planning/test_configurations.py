@@ -68,11 +68,6 @@ def test_a_class_of_a_registry_needs_no_configuration_file(monkeypatch: pytest.M
 def test_configurations_of_the_command() -> None:
     values = compose(Solve, "solve", "problem=x")
     assert Limits(values.max_expanded, values.time_limit, values.memory_limit) == Limits()
-    agents = [record.configuration.agent for record in grid("experiment=open_lists", "per_domain=1")]
-    name = "alternation"
-    lists = {str(agent.get("label", name)): agent["lists"] for agent in agents if agent["name"] == name}
-    left = {f"no_{one}": [other for other in lists[name] if other != one] for one in lists[name]}
-    assert lists == {name: lists[name], **left}
     assert Configuration.parse("bfs").label == "bfs"
     assert Configuration.parse("hfs/l_pg") == Configuration.of("hfs", {"name": "l_pg"})
     assert Configuration.of("wa_star", "l_pg").agent["weight"] == 3.0
@@ -106,25 +101,16 @@ def test_the_competition_has_learned_and_other_heuristics(monkeypatch: pytest.Mo
     monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
     found = grid("experiment=competition")
     assert len(found) == 3 * 100
-    labels = ["bfs", "interleaved", "interleaved_unlearned"]
-    assert list(dict.fromkeys(record.configuration.label for record in found)) == labels
-    components = {record.configuration.label: str(record.configuration.agent.get("components")) for record in found}
-    learned = "{'name': 'learned', 'least_known': 0.15}"
-    assert components["interleaved"].replace(learned, "'h_ff'") == components["interleaved_unlearned"]
+    agents = {record.configuration.label: record.configuration.agent for record in found}
+    assert list(agents) == ["bfs", "default", "default_unlearned"]
+    compared = {record.configuration.label: record.configuration.agent for record in grid("experiment=comparison")}
+    assert agents.items() <= compared.items()
+    learned, components = "{'name': 'learned', 'least_known': 0.15}", str(agents["default"]["components"])
+    assert components.replace(learned, "'h_ff'") == str(agents["default_unlearned"]["components"])
     assert {(record.options.limits.time_limit, record.options.limits.memory_limit) for record in found} == {(60, 2**33)}
     assert not any("gnn" in str(record.configuration) for record in found)
     toolkit = grid("experiment=competition", "suite=epddl", "time_limit=600")
     assert (len(toolkit), {record.options.limits.time_limit for record in toolkit}) == (3 * 19, {600})
-
-
-def test_the_ablation_has_a_model_for_every_recipe_of_linear_models() -> None:
-    found = {record.configuration.label: record.configuration.heuristic for record in grid("experiment=ablation")}
-    recipes = {name for name in options("recipe") if name != "paper"}
-    for name in recipes:
-        heuristic = found[f"hfs/{name}"]
-        assert heuristic["checkpoint"] == f"outputs/models/{name}/{{domain}}.json"
-    others = {"split_goal_count", "h_ff", "h_add", "own", "short_goals", "seed_1", "seed_2", "general", "without"}
-    assert found.keys() == {f"hfs/{name}" for name in recipes | others}
 
 
 def test_the_default_is_compared_with_itself_but_for_the_first_component() -> None:

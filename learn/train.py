@@ -50,7 +50,7 @@ class Train(ProblemSettings, Training):
             values: the composed settings, not checked yet.
         """
         kind = dict(values["model"]).get("kind", "network")
-        unused = {}
+        unused: dict[str, str] = {}
         if kind == "linear":
             reason = "model=linear does not use it, only networks (model=gine or model=paper): leave it out"
             return unused | dict.fromkeys(_OF_NETWORKS, reason)

@@ -49,11 +49,10 @@ class Train(ProblemSettings, Training):
         Args:
             values: the composed settings, not checked yet.
         """
-        kind = dict(values["model"]).get("kind", "network")
-        unused: dict[str, str] = {}
-        if kind == "linear":
+        if dict(values["model"]).get("kind") == "linear":
             reason = "model=linear does not use it, only networks (model=gine or model=paper): leave it out"
-            return unused | dict.fromkeys(_OF_NETWORKS, reason)
+            return dict.fromkeys(_OF_NETWORKS, reason)
+        unused: dict[str, str] = {}
         is_sampled, is_distance = "instances" in values["data"], values["objective"]["name"] == "distance"
         if values["problem"]:
             reason = "problem= names all that is learned from: leave one of them out"

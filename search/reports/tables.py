@@ -106,12 +106,12 @@ def make_largest(outcomes: SearchOutcomes) -> Table:
     """One line for each domain: fluents of its largest problem, and of the largest that each configuration solved."""
     rows: list[list[object]] = []
     for domain, problems in outcomes.domains.items():
-        known = [outcome for name in outcomes.configurations for outcome in outcomes.select(name, problems)]
-        fluents = {outcome.problem: outcome.fluents for outcome in known if outcome.fluents is not None}
-        rows.append([domain, show_number(max(fluents.values(), default=None))])
-        for name in outcomes.configurations:
-            solved = {outcome.problem for outcome in outcomes.select_solved(name, problems)}
-            rows[-1].append(show_number(max((fluents[one] for one in solved & fluents.keys()), default=None)))
+        rows.append([domain])
+        fluents = {problem: _find_size(outcomes, problem, _SIZES["fluents"]) for problem in problems}
+        solved = (outcomes.select_solved(name, problems) for name in outcomes.configurations)
+        for names in (problems, *([outcome.problem for outcome in found] for found in solved)):
+            known = [size for name in names if (size := fluents[name]) is not None]
+            rows[-1].append(show_number(max(known, default=None)))
     return Table(
         caption="Fluents of the largest problem of each domain, and of the largest one that each configuration solved.",
         titles=["domain", "largest", *outcomes.configurations],
@@ -149,9 +149,7 @@ def make_instances(outcomes: SearchOutcomes, measures: Sequence[str] = MEASURES)
     rows: list[list[object]] = []
     for problem in outcomes.problems:
         by_configuration = [outcomes.table[name].get(problem) for name in outcomes.configurations]
-        known = list(filter(None, by_configuration))
-        sizes = [[number for number in map(size, known) if number is not None] for size in _SIZES.values()]
-        rows.append([problem, *(show_number(numbers[0] if numbers else None) for numbers in sizes)])
+        rows.append([problem, *(show_number(_find_size(outcomes, problem, size)) for size in _SIZES.values())])
         rows[-1] += [_show_measure(outcome, name) for outcome in by_configuration for name in measures]
     return Table(
         caption=f"Every problem: ground size, and {', '.join(_titles(measures, 'outcome'))} of each configuration.",
@@ -186,6 +184,12 @@ def format_number(value: float) -> str:
 def show_number(value: float | None) -> Numbers:
     """The cell of a number; None is unknown."""
     return Numbers("–" if value is None else format_number(value), {"": value})
+
+
+def _find_size(outcomes: SearchOutcomes, problem: str, size: Callable[[SearchOutcome], float | None]) -> float | None:
+    """A size of a problem, from the first configuration whose outcome has it."""
+    known = (outcome for name in outcomes.configurations for outcome in outcomes.select(name, [problem]))
+    return next((number for number in map(size, known) if number is not None), None)
 
 
 def _titles(measures: Sequence[str], *coverage: str) -> list[str]:

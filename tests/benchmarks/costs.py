@@ -8,9 +8,8 @@ The values of models do not include the relaxation that they correct, which is t
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +25,7 @@ from epigym.task.task import Task
 from learn.models.base import BaseHeuristic
 from learn.models.shipped import LINEAR, NETWORKS
 from search.heuristics.learned import Learned
+from search.reports.figures import write_figure
 
 TASKS: Final[Mapping[str, Sequence[tuple[str, Callable[[], Task]]]]] = {
     "worlds": [(f"{n} children", partial(domain_problem, "active_muddy_child", children=n)) for n in range(4, 17)],
@@ -34,13 +34,13 @@ TASKS: Final[Mapping[str, Sequence[tuple[str, Callable[[], Task]]]]] = {
     ],
 }
 """By what grows: instances of Active Muddy Child (up to 65,535 worlds) and of Blocks World (up to 1,559 fluents)."""
-STATES: Final = 64
-"""E-states of random walks whose successors are generated and scored, at most."""
+WALKS: Final = 6
 STEPS: Final = 10
 SECONDS: Final = 5.0
-"""After which no further e-state is expanded."""
+"""CPU time of an operation, after which no further e-state is expanded or scored."""
 BATCH: Final = 32
-SUCCESSOR: Final = "successor"
+SCORED: Final = 2048
+"""E-states that are scored, at most."""
 COLUMNS: Final = ("grows", "instance", "actions", "fluents", "worlds", "operation", "count", "microseconds")
 OUT: Final = Path("outputs/costs")
 
@@ -50,8 +50,7 @@ def main(arguments: Sequence[str]) -> None:
     table = Path(arguments[0].removeprefix("table=")) if arguments else OUT / "costs.csv"
     if not arguments:
         write_rows(table, COLUMNS, measure_all())
-    OUT.mkdir(parents=True, exist_ok=True)
-    draw(read_rows(table, COLUMNS)).savefig(OUT / "costs.png", dpi=150)
+    write_figure(draw(read_rows(table, COLUMNS)), OUT, "costs")
 
 
 def measure_all() -> Iterator[dict[str, object]]:
@@ -59,7 +58,7 @@ def measure_all() -> Iterator[dict[str, object]]:
     for grows, tasks in TASKS.items():
         for instance, make in tasks:
             task = make()
-            space, states = walk(task)
+            space, states = walk(task, WALKS)
             size = {"actions": len(task.actions), "fluents": len(task.fluents)}
             size["worlds"] = int(np.median(space.world_counts(states)))
             for operation, count, seconds in measure(space, states):
@@ -69,28 +68,34 @@ def measure_all() -> Iterator[dict[str, object]]:
                 print(*found.values(), *size.values(), instance, flush=True)
 
 
-def walk(task: Task) -> tuple[StateSpace, list[int]]:
-    """E-states of random walks, in a space that has expanded none of them."""
+def walk(task: Task, count: int) -> tuple[StateSpace, list[int]]:
+    """The e-states of `count` random walks, in a space that has expanded none of them."""
     space, walks = StateSpace(task), StateSpace(task)
-    met = dict.fromkeys([space.initial])
-    for seed in range(STATES // STEPS):
+    met = {space.initial}
+    for seed in range(count):
         state = space.initial
         for action in sample_walk(walks, np.random.default_rng(seed), steps=STEPS)[1]:
             state = space.successor(state, int(action))
-            met[state] = None
-    return space, list(islice(met, STATES))
+            met.add(state)
+    return space, sorted(met)
 
 
-def measure(space: StateSpace, states: Sequence[int]) -> Iterator[tuple[str, int, float]]:
-    """Operation, number of times and CPU seconds: generating the successors, and scoring them in batches."""
+def generate(space: StateSpace, states: Iterable[int]) -> tuple[NDArray[np.int32], float]:
+    """The successors of e-states, one for each applicable action, and the CPU seconds of generating them."""
     start, targets = time.process_time(), []
     for state in states:
         targets.append(space.expand([state]).target)
         if time.process_time() - start > SECONDS:
             break
-    generated = np.concatenate(targets)
-    yield SUCCESSOR, len(generated), time.process_time() - start
-    ids = np.unique(generated)[: BATCH * STATES].astype(np.int32)
+    seconds = time.process_time() - start
+    return np.concatenate(targets), seconds
+
+
+def measure(space: StateSpace, states: Sequence[int]) -> Iterator[tuple[str, int, float]]:
+    """Operation, number of times and CPU seconds: generating the successors, and scoring them in batches."""
+    generated, seconds = generate(space, states)
+    yield "successor", len(generated), seconds
+    ids = np.unique(generated)[:SCORED].astype(np.int32)
     domain = space.task.domain
     scores: dict[str, Callable[[NDArray[np.int32]], object]] = {
         "h_add": BaseHeuristic(space, "h_add"),

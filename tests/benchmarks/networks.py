@@ -117,21 +117,22 @@ def find_model(domain: str, guidance: str, out: Path) -> Path | None:
     if guidance == "linear":
         return LINEAR / f"{domain}.json"
     kind, *choices, seed = guidance.split("/")
-    settings, folder = ["encoding=relational"], out / guidance.replace("/", "-") / domain
+    settings, learned = ["encoding=relational"], domain
     if kind == "linear":
         card = load_model(LINEAR / f"{domain}.json").card
         given = ("long_goals", "partially_explored")
         settings = ["model=linear", *(f"model.{name}={str(card[name]).lower()}" for name in given)]
     elif kind == "general":
-        domain, folder, settings = "all", folder.with_name("all"), [*settings, FEWER]
+        domain = learned = "all"
+        settings = [*settings, FEWER]
     elif kind == "left_out":
-        domain, settings = "all", [*settings, FEWER, f"without={domain}"]
+        learned, settings = "all", [*settings, FEWER, f"without={domain}"]
     elif kind == "paper":
         settings = ["encoding=hash", *PAPER[choices[0]]]
     elif choices:
         names = ("encoding", "objective", "base", "data")
         settings = [*(f"{name}={value}" for name, value in zip(names, (kind, *choices), strict=True)), FEWER]
-    return train([*settings, f"domain={domain}"], seed, folder)
+    return train([*settings, f"domain={learned}"], seed, out / guidance.replace("/", "-") / domain)
 
 
 def train(settings: Sequence[str], seed: str, folder: Path) -> Path:

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from epigym import StateSpace, Task
+from epigym import Task
 from epigym.problem import domain_problem
-from epigym.space.sampling import sample_walk
+from tests.benchmarks.costs import generate, walk
 from tests.helpers.benchmark_files import SHARED
 from tests.helpers.epddl_files import competition_cases
 
@@ -35,37 +35,19 @@ OWN = {
     "collaboration_communication, 6 agents": partial(domain_problem, "collaboration_communication", agents=6),
     "grapevine, 4 agents": partial(domain_problem, "grapevine", agents=4),
 }
-STEPS = 10
-MOST_SECONDS = 5.0
+WALKS = 3
 
 pytestmark = pytest.mark.benchmark(timer=time.process_time)
 
 
-def walk(task: Task) -> tuple[StateSpace, list[int]]:
-    """The e-states of three random walks, in a space that has expanded none of them."""
-    space, walks = StateSpace(task), StateSpace(task)
-    met = {space.initial}
-    for seed in range(3):
-        state = space.initial
-        for action in sample_walk(walks, np.random.default_rng(seed), steps=STEPS)[1]:
-            state = space.successor(state, int(action))
-            met.add(state)
-    return space, sorted(met)
-
-
 def cost(task: Task) -> str:
     """Expand the e-states of the walks, until time is up, and tell the cost of a successor."""
-    space, states = walk(task)
-    start, successors = time.process_time(), 0
-    for state in states:
-        successors += len(space.expand([state]).action)
-        if time.process_time() - start > MOST_SECONDS:
-            break
-    seconds = time.process_time() - start
+    space, states = walk(task, WALKS)
+    generated, seconds = generate(space, states)
     worlds = int(np.median(space.world_counts(states)))
-    each = seconds / successors
+    each = seconds / len(generated)
     return (
-        f"{worlds:6d} worlds {successors:11d} successors {1e6 * each:9.2f} µs each"
+        f"{worlds:6d} worlds {len(generated):11d} successors {1e6 * each:9.2f} µs each"
         f" {1e9 * each / (worlds * len(task.agents)):9.2f} ns by world and agent"
         f" {space.nbytes / len(space):9.0f} bytes by e-state"
     )

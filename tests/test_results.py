@@ -5,13 +5,15 @@ import yaml
 
 from search.reports.outcomes import read_outcomes
 from search.reports.paired import compare_pairs
-from search.reports.tables import make_scores
+from search.reports.published import read_published
+from search.reports.tables import make_scores, make_totals
 from tests.helpers.benchmark_files import ROOT
 from tests.test_documents import Command, commands
 
 DOCUMENT = "docs/results.md"
 PAGE = (ROOT / DOCUMENT).read_text(encoding="utf-8")
 REPORTS = [text for text in commands(DOCUMENT) if "search.report docs/results/" in text]
+PAPER = [text for text in REPORTS if "docs/results/table_" in text]
 
 
 def list_rows(text: str) -> list[str]:
@@ -19,10 +21,11 @@ def list_rows(text: str) -> list[str]:
 
 
 def test_there_are_reports() -> None:
-    assert len(REPORTS) > 1
+    assert len(REPORTS) > 1 + len(PAPER)
+    assert len(PAPER) == 5
 
 
-@pytest.mark.parametrize("command", REPORTS)
+@pytest.mark.parametrize("command", [text for text in REPORTS if text not in PAPER])
 def test_scores_and_pairs_are_as_reported(command: str) -> None:
     words = Command.of(command).arguments
     outcomes = read_outcomes([str(ROOT / word) for word in words if "=" not in word])
@@ -30,3 +33,16 @@ def test_scores_and_pairs_are_as_reported(command: str) -> None:
     for table in (make_scores(outcomes), compare_pairs(outcomes, pairs)):
         _header, _rule, *rows = list_rows(table.markdown())
         assert set(rows) <= set(list_rows(PAGE))
+
+
+@pytest.mark.parametrize("command", PAPER)
+def test_tables_of_the_paper_are_as_reported(command: str) -> None:
+    file, *settings = Command.of(command).arguments
+    given = {name: yaml.safe_load(value) for name, _, value in (setting.partition("=") for setting in settings)}
+    outcomes = read_outcomes([str(ROOT / file)], read_published(given.get("published", [])))
+    number = file.removeprefix("docs/results/table_").removesuffix(".csv.gz")
+    totals = make_totals(outcomes, given["measures"])
+    for row in totals.rows:
+        configuration, coverage, _interval, expanded = map(str, row)
+        (shown,) = (line for line in list_rows(PAGE) if line.startswith(f"| {number} | {configuration} |"))
+        assert shown.endswith(f"| {coverage} | {expanded} |")

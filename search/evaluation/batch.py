@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("search.evaluate")
 
+SCORER = "learn.models.gine.scorer"
+"""The module of networks, which is preloaded: with PyTorch and PyTorch Geometric, its import takes seconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class RecordBatch:
@@ -94,4 +97,4 @@ class RecordBatch:
 
     def _modules(self) -> list[str]:
         """The modules that every process imports, this one included."""
-        return [__name__, *(["torch"] if any(record.configuration.is_learned for record in self.records) else [])]
+        return [__name__, *([SCORER] if any(record.configuration.is_learned for record in self.records) else [])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
@@ -101,6 +102,7 @@ def run_call(sender: Connection, work: Work, takes_channel: bool, time_limit: fl
     value, message, detail, raised = None, "", "", None
     try:
         call, arguments = pickle.loads(work) if isinstance(work, bytes) else work
+        gc.freeze()  # imported objects stay: no garbage collection looks through them
         channel.set_time_limit(time_limit)
         value = call(*arguments, channel=channel) if takes_channel else call(*arguments)
     except Exception as error:

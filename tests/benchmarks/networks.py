@@ -25,6 +25,7 @@ from typing import Final
 
 import numpy as np
 from rich.console import Console
+from scipy.stats import wilcoxon
 
 from domains import DOMAINS
 from epigym.io.files import read_rows, write_rows
@@ -162,41 +163,46 @@ def make_heuristic(space: StateSpace, model: Path) -> Learned | Gnn:
 
 
 def describe(rows: Sequence[Result], wanted: Sequence[str]) -> Iterator[Table]:
-    """Tables: guidance by domain, and networks compared with the others, the seeds of a kind pooled."""
+    """Tables of kinds of guidance, over their seeds: solved by domain, in all with intervals, and pairs of kinds."""
     of: dict[str, dict[tuple[str, str], Result]] = defaultdict(dict)
     for row in rows:
         of[row["guidance"]][row["domain"], row["problem"]] = row
-    labels = [label for label in wanted if of[label]]
-    domains = sorted({row["domain"] for row in rows})
-    solved = {label: {key: row["solved"] == "1" for key, row in of[label].items()} for label in labels}
-    yield Table(
-        f"solved of {PROBLEMS} within {EXPANSIONS} expansions",
-        ("domain", *labels),
-        [[domain, *(str(sum(is_solved for (of_domain, _), is_solved in solved[label].items() if of_domain == domain))
-                    for label in labels)] for domain in domains]
-        + [["all", *(str(sum(solved[label].values())) for label in labels)],
-           ["expansions", *(f"{sum(int(row['expanded']) for row in of[label].values()):,}" for label in labels)],
-           ["CPU s", *(f"{sum(float(row['cpu_seconds']) for row in of[label].values()):.1f}" for label in labels)]],
-    )  # fmt: skip
     kinds: dict[str, list[str]] = defaultdict(list)
-    for label in labels:
-        kinds[label.rpartition("/")[0] or label].append(label)
+    for label in wanted:
+        if of[label]:
+            kinds[label.rpartition("/")[0] or label].append(label)
+    solved = {label: {key: row["solved"] == "1" for key, row in found.items()} for label, found in of.items()}
+    yield Table(
+        f"solved of {PROBLEMS} within {EXPANSIONS} expansions, means over seeds",
+        ("domain", *kinds),
+        [[domain, *(show_mean([sum(is_solved for key, is_solved in solved[label].items() if key[0] == domain)
+                               for label in labels]) for labels in kinds.values())]
+         for domain in sorted({row["domain"] for row in rows})],
+    )  # fmt: skip
     yield Table(
         "seeds of a kind",
-        ("kind", "seeds", "solved", "fewest, most", "95 % interval", "expansions"),
-        [[kind, *describe_seeds([solved[label] for label in kinds[kind]], [of[label] for label in kinds[kind]])]
-         for kind in kinds],
-        note="solved, expansions: means over seeds; 95 % interval: percentile bootstrap over problems",
+        ("kind", "seeds", "solved", "fewest, most", "95 % interval", "expansions", "CPU s"),
+        [[kind, *describe_seeds([solved[label] for label in labels], [of[label] for label in labels])]
+         for kind, labels in kinds.items()],
+        note="solved, expansions, CPU s: means over seeds; 95 % interval: percentile bootstrap over problems",
     )  # fmt: skip
     yield Table(
-        "seeds pooled",
-        ("first", "second", "only first", "only second", "p (McNemar)", "fewer in", "expansions second/first"),
+        "kinds compared",
+        ("first", "second", "more", "fewer", "p (sign)", "fewer in", "expansions second/first", "p (Wilcoxon)"),
         [
             [first, second, *compare(kinds[first], kinds[second], of, solved)]
             for place, first in enumerate(reversed(kinds))
             for second in list(kinds)[: len(kinds) - 1 - place]
         ],
+        texts=2,
+        note="more, fewer: problems that the first solves with a larger or smaller share of its seeds; fewer in: "
+        "domains with p < 0.05; expansions: geometric means over seeds, then over problems that both solve with a seed",
     )
+
+
+def show_mean(counts: Sequence[int]) -> str:
+    """The mean, with a digit where it is not whole."""
+    return f"{np.mean(counts):.1f}".removesuffix(".0")
 
 
 def describe_seeds(
@@ -206,9 +212,11 @@ def describe_seeds(
     counts = [sum(one.values()) for one in solved]
     shares = [float(np.mean([one[key] for one in solved])) for key in solved[0]]
     low, high = (len(shares) * share for share in bootstrap(shares, np.mean))
-    expanded = np.mean([sum(int(row["expanded"]) for row in rows.values()) for rows in of])
+    expanded, seconds = (
+        np.mean([sum(float(row[name]) for row in rows.values()) for rows in of]) for name in ("expanded", "cpu_seconds")
+    )
     spread, interval = f"{min(counts)}, {max(counts)}", f"{low:.0f} to {high:.0f}"
-    return [str(len(counts)), f"{np.mean(counts):.1f}", spread, interval, f"{expanded:,.0f}"]
+    return [str(len(counts)), show_mean(counts), spread, interval, f"{expanded:,.0f}", f"{seconds:.0f}"]
 
 
 def compare(
@@ -217,23 +225,23 @@ def compare(
     of: Mapping[str, Mapping[tuple[str, str], Result]],
     solved: Mapping[str, Mapping[tuple[str, str], bool]],
 ) -> list[str]:
-    """The cells of a comparison; `fewer in` names domains in which the first solves significantly fewer."""
-    only: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    """The cells of a comparison, whose tests have one value for each problem."""
+    ours, theirs = ({key: float(np.mean([solved[label][key] for label in labels])) for key in solved[labels[0]]}
+                    for labels in (first, second))  # fmt: skip
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     ratios = []
-    for ours in first:
-        for theirs in second:
-            for key in solved[ours].keys() & solved[theirs].keys():
-                a, b = solved[ours][key], solved[theirs][key]
-                only[key[0]][0] += a and not b
-                only[key[0]][1] += b and not a
-                if a and b:
-                    ratios.append(
-                        math.log((int(of[theirs][key]["expanded"]) + 1) / (int(of[ours][key]["expanded"]) + 1))
-                    )
-    gained, lost = (sum(counts[place] for counts in only.values()) for place in (0, 1))
-    fewer = [name for name, (a, b) in sorted(only.items()) if b > a and mcnemar(a, b) < 0.05]
+    for key in sorted(ours.keys() & theirs.keys()):
+        counts[key[0]][0] += ours[key] > theirs[key]
+        counts[key[0]][1] += ours[key] < theirs[key]
+        if ours[key] and theirs[key]:
+            means = (np.mean([math.log(int(of[label][key]["expanded"]) + 1) for label in labels if solved[label][key]])
+                     for labels in (second, first))  # fmt: skip
+            ratios.append(float(next(means) - next(means)))
+    more, fewer = (sum(numbers[place] for numbers in counts.values()) for place in (0, 1))
+    weak = [name for name, (a, b) in counts.items() if b > a and mcnemar(a, b) < 0.05]
     ratio = f"{math.exp(np.mean(ratios)):.2f}" if ratios else ""
-    return [str(gained), str(lost), f"{mcnemar(gained, lost):.3f}", ", ".join(fewer) or "none", ratio]
+    differs = f"{wilcoxon(ratios).pvalue:.3f}" if any(ratios) else ""
+    return [str(more), str(fewer), f"{mcnemar(more, fewer):.3f}", ", ".join(weak) or "none", ratio, differs]
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ from search.evaluation.suites import Problem
 from search.heuristics import learned
 from search.planning import planner
 from search.processes.supervisor import Job, JobResult
+from tests.helpers.benchmark_files import ROOT
 from tests.helpers.commands import compose
 from tests.helpers.epddl_problem import PLANS, PROBLEM, write_problem
 from tests.helpers.records import LIMITS, batch_of, read_outcomes, read_table, record_of
@@ -275,6 +276,18 @@ def test_costs_are_those_of_all_processes(record: Record, tmp_path: Path, ending
         assert (row["status"], row["peak_bytes"], row["cpu_seconds"]) == ("solved", str(peak), "2.500000")
         assert (row["host"], bool(row["processor"])) == (platform.node(), True)
         assert tmp_path / str(number) / row["file"] == record.file(tmp_path / str(number))
+
+
+@pytest.mark.parametrize(("heuristic", "is_learned"), [("gnn", True), ("goal_count", False)])
+def test_libraries_of_networks_are_imported_once(
+    coin: str, heuristic: str, is_learned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    preloaded: list[str] = []
+    monkeypatch.setattr(batch, "supervise", lambda jobs, preload, **_: preloaded.extend(preload) or (_ for _ in ()))
+    assert list(batch_of([record_of(coin, "hfs", heuristic)], tmp_path).run([])) == []
+    script = f"import sys, {', '.join(preloaded)}; print('torch_geometric.nn' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.strip() == str(is_learned)
 
 
 @pytest.mark.parametrize("failure", [SearchStatus.ERROR, SearchStatus.TIME_LIMIT, SearchStatus.MEMORY_LIMIT])

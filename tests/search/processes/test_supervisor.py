@@ -72,7 +72,7 @@ def test_limits_from_outside() -> None:
     [ending] = supervise([Job("fill", jobs.fill_memory, (1 << 29,))], parallel=1, memory_limit=1 << 28)
     assert ending.failure is SearchStatus.MEMORY_LIMIT
     assert ending.peak_bytes >= 1 << 28
-    job = Job("burn", jobs.burn_then_fill_memory, (0.3, 1 << 29))
+    job = Job("burn", jobs.burn_then_fill_memory, (0.4, 1 << 29))  # more than below: clock ticks are rounded down
     [ending] = supervise([job], parallel=1, memory_limit=1 << 28)
     assert ending.failure is SearchStatus.MEMORY_LIMIT
     assert ending.cpu_seconds >= 0.3

@@ -1,17 +1,22 @@
-"""The tables of docs/results.md are those that its commands make of the raw results beside it."""
+"""The tables of docs/results.md and docs/neural.md are those that their commands make of the raw results."""
+
+from statistics import median
 
 import pytest
 import yaml
 
+from epigym.io.files import read_rows
 from search.reports.outcomes import read_outcomes
 from search.reports.paired import compare_pairs
 from search.reports.published import read_published
 from search.reports.tables import make_scores, make_totals
+from tests.benchmarks.networks import GUIDANCE, describe, read
 from tests.helpers.benchmark_files import ROOT
 from tests.test_documents import Command, commands
 
 DOCUMENT = "docs/results.md"
 PAGE = (ROOT / DOCUMENT).read_text(encoding="utf-8")
+RESULTS = ROOT / "docs/results"
 REPORTS = [text for text in commands(DOCUMENT) if "search.report docs/results/" in text]
 PAPER = [text for text in REPORTS if "docs/results/table_" in text]
 
@@ -46,3 +51,27 @@ def test_tables_of_the_paper_are_as_reported(command: str) -> None:
         configuration, coverage, _interval, expanded = map(str, row)
         (shown,) = (line for line in list_rows(PAGE) if line.startswith(f"| {number} | {configuration} |"))
         assert shown.endswith(f"| {coverage} | {expanded} |")
+
+
+def test_errors_of_regressors_are_as_reported() -> None:
+    errors = ("MAE", "SUB MAE")
+    of_training = read_rows(RESULTS / "regressors.csv.gz", ("trained on", "encoding", *errors))
+    held_out = {
+        row["trained on"]: [float(row[name]) for name in errors] for row in of_training if row["encoding"] == "hash"
+    }
+    columns = ("MAE", "SUB MAE", "rank", "SUB rank")
+    of_problems = read_rows(RESULTS / "regressors_unseen.csv.gz", ("problem", *columns))
+    domains = sorted({row["problem"].partition("/")[0] for row in of_problems})
+    assert len(domains) > 4
+    for domain in domains:
+        rows = [row for row in of_problems if row["problem"].startswith(f"{domain}/")]
+        medians = [median(float(row[name]) for row in rows if row[name]) for name in columns]
+        values = [f"{value:.3f}" for value in held_out[domain]] + [f"{value:.2f}" for value in medians]
+        assert f"| {domain} | {' | '.join(values)} |" in list_rows(PAGE)
+
+
+def test_tables_of_networks_are_as_printed() -> None:
+    page = (ROOT / "docs/neural.md").read_text(encoding="utf-8")
+    for table in describe(read(RESULTS / "networks.csv.gz"), GUIDANCE.split(",")):
+        _header, _rule, *rows = list_rows(table.markdown())
+        assert set(rows) <= set(list_rows(page))

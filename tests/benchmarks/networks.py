@@ -50,7 +50,10 @@ STEPS: Final = {
 """Steps of the lines of growing problems that are sampled; of the other domains the upper third."""
 PROBLEMS: Final = 10
 EXPANSIONS: Final = 1000
-GUIDANCE: Final = "h_ff,h_add,linear,network/42,network/1,network/2,general/42"
+GUIDANCE: Final = (
+    "h_ff,h_add,linear,linear/1,linear/2,linear/3,linear/4,"
+    "network/42,network/1,network/2,network/3,network/4,general/42"
+)
 PAPER: Final = {
     "dfs": ("recipe=paper",),
     "exhaustive": ("recipe=paper", "explorer=exhaustive"),
@@ -240,8 +243,14 @@ def compare(
     more, fewer = (sum(numbers[place] for numbers in counts.values()) for place in (0, 1))
     weak = [name for name, (a, b) in counts.items() if b > a and mcnemar(a, b) < 0.05]
     ratio = f"{math.exp(np.mean(ratios)):.2f}" if ratios else ""
-    differs = f"{wilcoxon(ratios).pvalue:.3f}" if any(ratios) else ""
-    return [str(more), str(fewer), f"{mcnemar(more, fewer):.3f}", ", ".join(weak) or "none", ratio, differs]
+    of_solved = show_probability(mcnemar(more, fewer))
+    of_expanded = show_probability(wilcoxon(ratios).pvalue) if any(ratios) else ""
+    return [str(more), str(fewer), of_solved, ", ".join(weak) or "none", ratio, of_expanded]
+
+
+def show_probability(p: float) -> str:
+    """Three digits after the point."""
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 if __name__ == "__main__":

@@ -73,8 +73,9 @@ class Comparison:
         found = [
             f"{first} answered {self.both + self.only_first} of {self.problems} problems and {second} "
             f"{self.both + self.only_second}; {self.only_first} only {first}, {self.only_second} only {second}.",
-            f"Were they equally good, a split at least as uneven would come about with probability {_p(self.mcnemar)} "
-            "(exact McNemar test, which is a sign test on the problems that only one of them answered).",
+            "Were they equally good, a split at least as uneven would come about with probability "
+            f"{format_probability(self.mcnemar)} (exact McNemar test, which is a sign test on the "
+            "problems that only one of them answered).",
             f"The share that {first} answered differs from that of {second} by {_points(self.difference)} percentage "
             f"points; with other problems drawn like these it may lie from {low} to {high} (95 % bootstrap interval). "
             "Where that contains 0, it is open which of them answers more.",
@@ -83,8 +84,8 @@ class Comparison:
             found.append(
                 f"On the {self.counted} problems that both solved, {first} expanded {format_number(self.ratio)} times "
                 f"the nodes of {second} (geometric mean). Were neither better, ratios at least as one-sided would come "
-                f"about with probability {_p(self.wilcoxon)} (Wilcoxon signed-rank test on their logarithms; "
-                f"problems where they differ: {self.unequal})."
+                f"about with probability {format_probability(self.wilcoxon)} (Wilcoxon signed-rank test on their "
+                f"logarithms; problems where they differ: {self.unequal})."
             )
         return found
 
@@ -144,11 +145,11 @@ def _make_cells(one: Comparison) -> dict[str, object]:
         "both": one.both,
         "only first": one.only_first,
         "only second": one.only_second,
-        "p (McNemar)": Numbers(_p(one.mcnemar), {"": one.mcnemar}),
+        "p (McNemar)": Numbers(format_probability(one.mcnemar), {"": one.mcnemar}),
         "difference [bootstrap 95 %]": Numbers(f"{difference} [{low} to {high}]", percent),
         "both solved": one.counted,
         "expanded first/second": show_number(one.ratio),
-        "p (Wilcoxon)": Numbers("–" if wilcoxon is None else _p(wilcoxon), {"": wilcoxon}),
+        "p (Wilcoxon)": Numbers("–" if wilcoxon is None else format_probability(wilcoxon), {"": wilcoxon}),
     }
 
 
@@ -166,7 +167,8 @@ def _compute_log_ratios(outcomes: SearchOutcomes, first: str, second: str) -> li
     ]
 
 
-def _p(probability: float) -> str:
+def format_probability(probability: float) -> str:
+    """Format a p-value for a table or a sentence."""
     return f"{probability:.2g}" if probability >= 1e-3 else "< 0.001"
 
 

@@ -38,6 +38,7 @@ from learn.training.validation import search_greedily
 from search.agents.result import SearchStatus
 from search.heuristics.learned import Gnn, Learned
 from search.reports.metrics import bootstrap, mcnemar
+from search.reports.paired import format_probability
 from tests.benchmarks.suites.hard import draw
 from tests.benchmarks.suites.hard_sizes import LINES
 
@@ -237,20 +238,17 @@ def compare(
         counts[key[0]][0] += ours[key] > theirs[key]
         counts[key[0]][1] += ours[key] < theirs[key]
         if ours[key] and theirs[key]:
-            means = (np.mean([math.log(int(of[label][key]["expanded"]) + 1) for label in labels if solved[label][key]])
-                     for labels in (second, first))  # fmt: skip
-            ratios.append(float(next(means) - next(means)))
+            ours_log, theirs_log = (
+                np.mean([math.log(int(of[label][key]["expanded"]) + 1) for label in labels if solved[label][key]])
+                for labels in (first, second)
+            )
+            ratios.append(float(theirs_log - ours_log))
     more, fewer = (sum(numbers[place] for numbers in counts.values()) for place in (0, 1))
     weak = [name for name, (a, b) in counts.items() if b > a and mcnemar(a, b) < 0.05]
     ratio = f"{math.exp(np.mean(ratios)):.2f}" if ratios else ""
-    of_solved = show_probability(mcnemar(more, fewer))
-    of_expanded = show_probability(wilcoxon(ratios).pvalue) if any(ratios) else ""
+    of_solved = format_probability(mcnemar(more, fewer))
+    of_expanded = format_probability(wilcoxon(ratios).pvalue) if any(ratios) else ""
     return [str(more), str(fewer), of_solved, ", ".join(weak) or "none", ratio, of_expanded]
-
-
-def show_probability(p: float) -> str:
-    """Three digits after the point."""
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The tables of docs/results.md and docs/neural.md are those that their commands make of the raw results."""
 
 from statistics import median
+from typing import Any
 
 import pytest
 import yaml
@@ -25,6 +26,13 @@ def list_rows(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith("|")]
 
 
+def read_report(command: str) -> tuple[list[str], dict[str, Any]]:
+    """The tables that a command reports on, and its settings."""
+    words = Command.of(command).arguments
+    settings = dict(word.split("=", 1) for word in words if "=" in word)
+    return [word for word in words if "=" not in word], {name: yaml.safe_load(text) for name, text in settings.items()}
+
+
 def test_there_are_reports() -> None:
     assert len(REPORTS) > 1 + len(PAPER)
     assert len(PAPER) == 5
@@ -32,21 +40,19 @@ def test_there_are_reports() -> None:
 
 @pytest.mark.parametrize("command", [text for text in REPORTS if text not in PAPER])
 def test_scores_and_pairs_are_as_reported(command: str) -> None:
-    words = Command.of(command).arguments
-    outcomes = read_outcomes([str(ROOT / word) for word in words if "=" not in word])
-    (pairs,) = (yaml.safe_load(word.removeprefix("pairs=")) for word in words if "=" in word)
-    for table in (make_scores(outcomes), compare_pairs(outcomes, pairs)):
+    files, settings = read_report(command)
+    outcomes = read_outcomes([str(ROOT / file) for file in files])
+    for table in (make_scores(outcomes), compare_pairs(outcomes, settings["pairs"])):
         _header, _rule, *rows = list_rows(table.markdown())
         assert set(rows) <= set(list_rows(PAGE))
 
 
 @pytest.mark.parametrize("command", PAPER)
 def test_tables_of_the_paper_are_as_reported(command: str) -> None:
-    file, *settings = Command.of(command).arguments
-    given = {name: yaml.safe_load(value) for name, _, value in (setting.partition("=") for setting in settings)}
-    outcomes = read_outcomes([str(ROOT / file)], read_published(given.get("published", [])))
+    (file,), settings = read_report(command)
+    outcomes = read_outcomes([str(ROOT / file)], read_published(settings.get("published", [])))
     number = file.removeprefix("docs/results/table_").removesuffix(".csv.gz")
-    totals = make_totals(outcomes, given["measures"])
+    totals = make_totals(outcomes, settings["measures"])
     for row in totals.rows:
         configuration, coverage, _interval, expanded = map(str, row)
         (shown,) = (line for line in list_rows(PAGE) if line.startswith(f"| {number} | {configuration} |"))

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 import yaml
 
+from domains import DOMAINS
 from epigym.io.files import read_rows
 from search.reports.outcomes import read_outcomes
 from search.reports.paired import compare_pairs
 from search.reports.published import read_published
 from search.reports.tables import make_scores, make_totals
-from tests.benchmarks.networks import GUIDANCE, describe, read
+from tests.benchmarks.networks import GROUPS, GUIDANCE, describe, read
 from tests.helpers.benchmark_files import ROOT
 from tests.test_documents import Command, commands
 
@@ -81,3 +82,7 @@ def test_tables_of_networks_are_as_printed() -> None:
     for table in describe(read(RESULTS / "networks.csv.gz"), GUIDANCE.split(",")):
         _header, _rule, *rows = list_rows(table.markdown())
         assert set(rows) <= set(list_rows(page))
+
+
+def test_each_domain_belongs_to_one_group_of_domains_left_out() -> None:
+    assert sorted(domain for group in GROUPS for domain in group) == sorted(DOMAINS)

@@ -6,8 +6,9 @@ python -m tests.benchmarks.networks domain=gossip,grapevine guidance=network/1 o
 
 `guidance` is h_ff, h_add (the base heuristics, which untrained networks equal), linear (the linear models of epigym),
 linear/SEED (trained with their settings), network/SEED (a network of the domain), general/SEED (one network of all
-domains), left_out/SEED (one of all other domains), a choice of everything, ENCODING/OBJECTIVE/BASE/DATA/SEED, such as
-hash/distance/none/published/1, or the paper's network, paper/BUDGET/SEED, where `PAPER` lists the budgets.
+domains), left_out/SEED (one of the domains outside the group of `GROUPS` to which the domain belongs), a choice of
+everything, ENCODING/OBJECTIVE/BASE/DATA/SEED, such as hash/distance/none/published/1, or the paper's network,
+paper/BUDGET/SEED, where `PAPER` lists the budgets.
 `table=FILE` only prints the table of such rows, such as docs/results/networks.csv.gz.
 """
 
@@ -53,8 +54,15 @@ PROBLEMS: Final = 10
 EXPANSIONS: Final = 1000
 GUIDANCE: Final = (
     "h_ff,h_add,linear,linear/1,linear/2,linear/3,linear/4,"
-    "network/42,network/1,network/2,network/3,network/4,general/42"
+    "network/42,network/1,network/2,network/3,network/4,general/42,left_out/42"
 )
+GROUPS: Final = (
+    ("collaboration_communication", "grapevine", "selective_communication", "selective_communication_enriched"),
+    ("epistemic_gossip", "gossip", "room_messages"),
+    ("active_muddy_child", "coin_in_the_box", "consecutive_numbers"),
+    ("assembly_line", "blocks_world", "cloud_scheduling", "search_and_rescue"),
+)
+"""Communication between rooms, messages, deduction, and work; all domains of a group are left out at once."""
 PAPER: Final = {
     "dfs": ("recipe=paper",),
     "exhaustive": ("recipe=paper", "explorer=exhaustive"),
@@ -62,7 +70,7 @@ PAPER: Final = {
 }
 """Settings of the paper's network: its own budget on two kinds of rollouts, and 2,000 steps."""
 FEWER: Final = "validation.problems=12"
-"""Of the general network, for each domain, and of choices of everything, which are many."""
+"""Of networks of several domains, for each domain, and of choices of everything, which are many."""
 COLUMNS: Final = ("domain", "problem", "guidance", "solved", "expanded", "cpu_seconds", "plan_length")
 
 Result = Mapping[str, str]
@@ -131,7 +139,8 @@ def find_model(domain: str, guidance: str, out: Path) -> Path | None:
         domain = learned = "all"
         settings = [*settings, FEWER]
     elif kind == "left_out":
-        learned, settings = "all", [*settings, FEWER, f"without={domain}"]
+        (group,) = (group for group in GROUPS if domain in group)
+        learned, domain, settings = "all", group[0], [*settings, FEWER, f"without=[{','.join(group)}]"]
     elif kind == "paper":
         settings = ["encoding=hash", *PAPER[choices[0]]]
     elif choices:

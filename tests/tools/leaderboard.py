@@ -136,8 +136,9 @@ def find_problems(suite_name: str) -> Mapping[str, Problem]:
     file = PLACE / "conf" / "suite" / f"{suite_name}.yaml"
     if not file.exists():
         find_suite(suite_name)  # names the suites that there are
-    choice = OmegaConf.to_container(OmegaConf.load(file), resolve=True)
-    return {problem.name: problem for problem in problems_of(dict(choice), None, "default")}  # type: ignore[arg-type]
+    choice = OmegaConf.create({"suite": OmegaConf.load(file)})
+    OmegaConf.resolve(choice)
+    return {problem.name: problem for problem in problems_of(dict(choice.suite), None, "default")}
 
 
 if __name__ == "__main__":

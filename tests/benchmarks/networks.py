@@ -194,10 +194,10 @@ def describe(rows: Sequence[Result], wanted: Sequence[str]) -> Iterator[Table]:
     )  # fmt: skip
     yield Table(
         "seeds of a kind",
-        ("kind", "seeds", "solved", "fewest, most", "95 % interval", "expansions", "CPU s"),
+        ("kind", "seeds", "solved", "fewest, most", "95 % interval", "expansions"),
         [[kind, *describe_seeds([solved[label] for label in labels], [of[label] for label in labels])]
          for kind, labels in kinds.items()],
-        note="solved, expansions, CPU s: means over seeds; 95 % interval: percentile bootstrap over problems",
+        note="solved, expansions: means over seeds; 95 % interval: percentile bootstrap over problems",
     )  # fmt: skip
     yield Table(
         "kinds compared",
@@ -225,11 +225,9 @@ def describe_seeds(
     counts = [sum(one.values()) for one in solved]
     shares = [float(np.mean([one[key] for one in solved])) for key in solved[0]]
     low, high = (len(shares) * share for share in bootstrap(shares, np.mean))
-    expanded, seconds = (
-        np.mean([sum(float(row[name]) for row in rows.values()) for rows in of]) for name in ("expanded", "cpu_seconds")
-    )
+    expanded = np.mean([sum(int(row["expanded"]) for row in rows.values()) for rows in of])
     spread, interval = f"{min(counts)}, {max(counts)}", f"{low:.0f} to {high:.0f}"
-    return [str(len(counts)), show_mean(counts), spread, interval, f"{expanded:,.0f}", f"{seconds:.0f}"]
+    return [str(len(counts)), show_mean(counts), spread, interval, f"{expanded:,.0f}"]
 
 
 def compare(

@@ -16,7 +16,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from omegaconf import OmegaConf
 from rich.console import Console
 
 from domains.suites import find_suite
@@ -26,10 +25,12 @@ from epigym.io.files import read_json, read_rows, slug, write_rows
 from epigym.io.tables import Table
 from epigym.reference.semantics import validate
 from epigym.task.task import Task
+from search.evaluate import Evaluate
 from search.evaluation.suites import Problem, problems_of
 from search.policies.policy import Policy
 from search.reports.metrics import score_lengths, score_seconds
 from search.reports.outcomes import read_outcomes
+from tests.helpers.commands import compose
 
 FOLDER: Final = PLACE / "docs" / "results" / "submissions"
 TABLE: Final = FOLDER.parent / "leaderboard.csv"
@@ -133,12 +134,10 @@ def measure_policy(task: Task, file: Path) -> int | None:
 @cache
 def find_problems(suite_name: str) -> Mapping[str, Problem]:
     """The test problems of a suite of `domains` or of `conf/suite`, by name."""
-    file = PLACE / "conf" / "suite" / f"{suite_name}.yaml"
-    if not file.exists():
+    if not (PLACE / "conf" / "suite" / f"{suite_name}.yaml").exists():
         find_suite(suite_name)  # names the suites that there are
-    choice = OmegaConf.create({"suite": OmegaConf.load(file)})
-    OmegaConf.resolve(choice)
-    return {problem.name: problem for problem in problems_of(dict(choice.suite), None, "default")}
+    settings = compose(Evaluate, "evaluate", f"suite={suite_name}")
+    return {problem.name: problem for problem in problems_of(settings.suite, settings.per_domain, settings.semantics)}
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, Phase, settings
 from tests.helpers.benchmark_files import BENCHMARKS, SHARED
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+NO_FILES = f"no benchmark files under {SHARED}: set EPIGYM_SHARED to the shared folder"
 
 # Tests send Ctrl-C to what they start, which a shell lets its background jobs ignore, and these all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -37,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def shared() -> Path:
     """The folder with the public benchmark files; the test is skipped when it is absent."""
     if not BENCHMARKS.is_dir():
-        pytest.skip(f"no benchmark files under {SHARED}")
+        pytest.skip(NO_FILES)
     return SHARED
 
 
@@ -95,13 +96,7 @@ def restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if not BENCHMARKS.is_dir():
-        skip = pytest.mark.skip(reason=f"no benchmark files under {SHARED}")
+        skip = pytest.mark.skip(reason=NO_FILES)
         for item in items:
             if item.get_closest_marker("reference"):
                 item.add_marker(skip)
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    skipped = sum("reference" in getattr(one, "keywords", ()) for one in terminalreporter.stats.get("skipped", []))
-    if skipped and not BENCHMARKS.is_dir():
-        terminalreporter.write_line(f"{skipped} reference tests skipped: set EPIGYM_SHARED to the shared folder")

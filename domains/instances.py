@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -23,6 +23,8 @@ HARD = _SUITES / "hard.csv"
 """The suites `hard` and `hard_control`, written by `python -m tests.benchmarks.suites hard`."""
 SAMPLED = _SUITES / "sampled.csv"
 """The suite `sampled`, written by `python -m learn.sample split=[test] instances=20`."""
+COMPETITION = _SUITES / "ipc.csv"
+"""The suites `ipc` and `ipc_training`: tier, family, file and split of each problem, and the published instance."""
 KINDS = ("scaling", "hard", "hard_control", "test")
 """What the names `<kind>_<number>` of the instances of tables begin with."""
 
@@ -62,11 +64,49 @@ def load_sizes() -> Mapping[str, tuple[int, ...]]:
 
 @cache
 def _load_rows() -> tuple[dict[str, str], ...]:
-    rows: list[dict[str, str]] = []
-    for table in (SCALING, HARD, SAMPLED):
-        with table.open(encoding="utf-8", newline="") as file:
-            rows += csv.DictReader(file)
+    rows = [row for table in (SCALING, HARD, SAMPLED) for row in _read(table)]
     return tuple(row for row in rows if kind_of(row["instance"]) in KINDS)
+
+
+def load_competition() -> Sequence[CompetitionProblem]:
+    """The problems of the competition, then the smaller ones of its families, each by tier, family and file."""
+    return [CompetitionProblem(**row) for row in _read(COMPETITION)]
+
+
+def _read(table: Path) -> list[dict[str, str]]:
+    with table.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@dataclass(frozen=True, slots=True)
+class CompetitionProblem:
+    """A problem of the planning competition of 2026, or a smaller one of the same family.
+
+    Attributes:
+        tier: `1-basic`, `2-intermediate` or `3-hard`.
+        family: its domain in the competition.
+        file: its file there without the ending; some occur in two tiers.
+        split: `test` for the competition's own; `train` or `validation`.
+        domain: the domain here.
+        instance: the published instance of that domain.
+    """
+
+    tier: str
+    family: str
+    file: str
+    split: str
+    domain: str
+    instance: str
+
+    @property
+    def name(self) -> str:
+        """The name of the instance, as `domain/instance`."""
+        return f"{self.domain}/{self.instance}"
+
+    @property
+    def published_name(self) -> str:
+        """The name in tables of results, as `tier/family/file`."""
+        return f"{self.tier}/{self.family}/{self.file}"
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ ABSTRACT = "SPECFILE"  # stands for any file
 LOCAL = {"cluster=slurm": "cluster=local", "hydra/launcher=slurm": "hydra/launcher=local"}
 """What stands for a cluster, whose own settings are left out."""
 OF_CLUSTERS = ("cluster.", "hydra.launcher.")
-PUBLIC = ("../shared", "experiment=competition", "suite=ipc", "tests.tools.leaderboard")
+PUBLIC = ("../shared", "suite=epddl")
 """In commands that need the public files."""
 
 GROUPS = [

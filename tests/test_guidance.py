@@ -11,6 +11,7 @@ from omegaconf import OmegaConf
 from epigym import StateSpace, Task
 from epigym.features.relaxation import Relaxation
 from epigym.language import parse_mastar
+from epigym.problem import domain_problem
 from epigym.space.traversal import breadth_first
 from epigym.task.formula import Formula, believes, fluent, literal, not_
 from search.agents import make_agent, run_agent
@@ -20,7 +21,6 @@ from search.heuristics import make_heuristic
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 from tests.helpers.benchmark_files import ROOT
-from tests.helpers.epddl_files import competition_cases
 from tests.helpers.recorder import Recorder
 from tests.helpers.structures import follow
 from tests.oracles import relaxation as twin
@@ -31,7 +31,7 @@ PROBLEMS = re.findall(r"```text\n(.*?)```", TEXT, flags=re.DOTALL)
 FILES = re.findall(r"`(docs/mastar/\w+\.txt)`", TEXT)
 IMPOSTOR, BOXES = map(parse_mastar, PROBLEMS)
 S = fluent("s")
-CASES = [case for case in competition_cases() if "generated" not in case.name]
+DECEIVED = domain_problem("gossip/gos_06_imp_deceived")
 
 
 def tables() -> list[list[list[str]]]:
@@ -166,21 +166,16 @@ def test_dead_ends_are_those_of_infinite_cost(whole: StateSpace, dead: frozenset
     assert f"The space has {len(whole)} e-states. {len(dead)} of them are dead ends" in WORDS
 
 
-@pytest.mark.reference
 @pytest.mark.parametrize("shown", COMPETITION, ids=lambda shown: shown[0])
 def test_the_deceived_impostor_of_the_competition(shown: list[str]) -> None:
-    [case] = (case for case in CASES if "gos-06-imp-deceived" in case.name)
-    task = case.ground().task
-    result = find_plan(task, Configuration.of(*shown[0].split("/")))
+    result = find_plan(DECEIVED, Configuration.of(*shown[0].split("/")))
     assert [result.expanded, result.plan_length] == list(map(int, shown[1:]))
-    assert f"problem with {len(task.agents)} agents has a plan of {result.plan_length} actions" in WORDS
+    assert f"problem with {len(DECEIVED.agents)} agents has a plan of {result.plan_length} actions" in WORDS
 
 
-@pytest.mark.reference
 def test_counting_does_not_solve_it() -> None:
-    [case] = (case for case in CASES if "gos-06-imp-deceived" in case.name)
     limit = re.search(r"the goal count finds no plan within ([\d,]+) e-states", WORDS)
-    space = StateSpace(case.ground().task)
+    space = StateSpace(DECEIVED)
     for name in ("goal_count", "split_goal_count"):
         counting = make_heuristic(name, space)
         result = run_agent(make_agent("hfs"), space, counting, Limits(max_expanded=int(limit[1].replace(",", ""))))

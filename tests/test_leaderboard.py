@@ -62,6 +62,5 @@ def test_errors_name_the_problem(tmp_path: Path, shortest: list[str], problem: s
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("shared")
 def test_the_leaderboard_is_what_the_submissions_give() -> None:
     assert read_rows(TABLE, SCORES) == [{name: str(row[name]) for name in SCORES} for row in score_all(FOLDER)]

@@ -4,18 +4,19 @@
 growing instances of each domain, to sizes that breadth-first search does not solve. `hard` (`hard.csv`) begins with the
 first size at which one of seven searches fails and ends beyond the size at which all do; `hard_control` has as many
 instances of the same sizes, which no search has been tried on. `sampled` (`sampled.csv`) has instances from the ranges
-of the split `test`. A suite contains the instances of its table. Each domain with published test instances has a suite
-`without_<domain>`, which trains on all other domains.
+of the split `test`. A suite contains the instances of its table. `ipc` (`ipc.csv`) has the problems of the planning
+competition of 2026 and `ipc_training` smaller ones of its families, under the names of their files. Each domain with
+published test instances has a suite `without_<domain>`, which trains on all other domains.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from domains.checks import check_one_of
-from domains.instances import kind_of, load_tables
+from domains.instances import kind_of, load_competition, load_tables
 from domains.registry import DOMAINS
 
 
@@ -28,12 +29,14 @@ class Suite:
         summary: what it is for, in one line.
         train: problems to train on, as `domain/instance`.
         test: problems to test on, as `domain/instance`.
+        published_names: by `domain/instance`, the name in tables of results where it is another.
     """
 
     name: str
     summary: str
     train: tuple[str, ...]
     test: tuple[str, ...]
+    published_names: Mapping[str, str] = field(default_factory=dict)
 
 
 def _list_instances(split: str, *names: str) -> tuple[str, ...]:
@@ -72,11 +75,25 @@ def _make_suites() -> Iterator[Suite]:
     yield Suite("hard_control", summary, every, _list_tabled("hard_control"))
     summary = "twenty instances of each domain from the ranges of the split test, larger than those to train on"
     yield Suite("sampled", summary, every, _list_tabled("test"))
+    yield from _make_competition()
     for one in DOMAINS:
         train = _list_instances("train", *(name for name in DOMAINS if name != one))
         yield Suite(
             f"without_{one}", f"trained on all domains but {one}, tested on that", train, _list_instances("test", one)
         )
+
+
+def _make_competition() -> Iterator[Suite]:
+    problems = load_competition()
+    names = {problem.name: problem.published_name for problem in problems}
+    train, validation, test = (
+        tuple(problem.name for problem in problems if problem.split == split)
+        for split in ("train", "validation", "test")
+    )
+    summary = "the 100 problems of the epistemic track of the International Planning Competition 2026"
+    yield Suite("ipc", summary, train, test, names)
+    summary = "smaller problems of the same families, to train on and to validate on"
+    yield Suite("ipc_training", summary, train, validation, names)
 
 
 SUITES: Mapping[str, Suite] = MappingProxyType({suite.name: suite for suite in _make_suites() if suite.test})

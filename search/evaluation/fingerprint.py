@@ -37,7 +37,7 @@ def hash_dependencies(content: str, problem: Problem, configuration: Configurati
         configuration: of the search; the content of the files that it names is hashed, too.
         settings: limits and other settings.
     """
-    domain = None if problem.is_file else problem.domain  # the domain name in a problem file does not count
+    domain = problem.instance_domain  # the domain name in a problem file does not count
     choices = configuration.choices
     return digest(
         {

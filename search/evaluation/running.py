@@ -69,7 +69,7 @@ def evaluate(batch: RecordBatch, *, cluster: Local | Slurm | None, retry: bool) 
 
 def _require_checkpoints(records: Iterable[Record]) -> None:
     needed = {
-        (heuristic["checkpoint"], None if record.problem.is_file else record.problem.domain): None
+        (heuristic["checkpoint"], record.problem.instance_domain): None
         for record in records
         if (heuristic := record.configuration.heuristic) and heuristic.get("name") == Gnn.name
     }

@@ -6,7 +6,7 @@ import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,8 @@ class Problem:
     """A problem of an evaluation.
 
     Attributes:
-        name: in tables, `domain/instance` or a file.
-        domain: in tables; for a named file, its folder.
+        name: in tables, `domain/instance`, a file, or the published name of an instance.
+        domain: in tables, the name up to the last `/`; for a named file, its folder.
         source: argument of `epigym.problem.load_problem`.
         reading: how the source is read.
     """
@@ -41,6 +41,11 @@ class Problem:
     def is_file(self) -> bool:
         """Whether the source is a file; else a module of `domains` writes the text."""
         return Path(self.source).is_file()
+
+    @property
+    def instance_domain(self) -> str | None:
+        """The domain of which the problem is an instance; None for a file."""
+        return None if self.is_file else self.source.partition("/")[0]
 
     def load(self) -> Task:
         """The task; warnings about the text are suppressed, `search.solve` shows them."""
@@ -99,7 +104,7 @@ def problems_of(
         by_domain = {domain: _list_epddl_problems(choice, domain) for domain in choice["domains"]}
     else:
         by_domain = {}
-        for problem in (_make_problem(name, semantics) for name in _list_instances(choice)):
+        for problem in _list_instances(choice, semantics):
             by_domain.setdefault(problem.domain, []).append(problem)
     for domain in only:
         if domain not in by_domain:
@@ -113,7 +118,8 @@ def _make_problem(name: str, semantics: Semantics) -> Problem:
     return Problem(name, domain, name, Reading(semantics))
 
 
-def _list_instances(choice: Mapping[str, Any]) -> tuple[str, ...]:
+def _list_instances(choice: Mapping[str, Any], semantics: Semantics) -> Iterator[Problem]:
+    """The problems of a suite of `domains`, under their published names."""
     try:
         chosen = find_suite(choice["name"])
     except domains.DomainError as error:
@@ -121,7 +127,10 @@ def _list_instances(choice: Mapping[str, Any]) -> tuple[str, ...]:
     splits = {"train": chosen.train, "test": chosen.test, "all": (*chosen.train, *chosen.test)}
     if choice["split"] not in splits:
         raise UsageError(unknown("suite.split", choice["split"], splits))
-    return splits[choice["split"]]
+    for name in splits[choice["split"]]:
+        problem = _make_problem(name, semantics)
+        published = chosen.published_names.get(name)
+        yield replace(problem, name=published, domain=published.rpartition("/")[0]) if published else problem
 
 
 def _list_epddl_problems(choice: Mapping[str, Any], domain: str) -> list[Problem]:

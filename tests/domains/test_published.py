@@ -1,17 +1,19 @@
 """Every published problem is an instance of a domain, up to names: the same start, goal and actions, searched alike."""
 
 import csv
+import re
 import warnings
-from pathlib import Path, PurePath
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from domains import DOMAINS, find
-from domains.instances import load_published
+from domains.instances import CompetitionProblem, load_competition
 from domains.suites import SUITES
 from epigym.features.types import FeatureTypes
 from epigym.language import parse_mastar
-from tests.helpers.benchmark_files import BENCHMARKS, mastar_files, table
+from tests.helpers.benchmark_files import BENCHMARKS, ROOT, mastar_files, table
 from tests.helpers.domain_problems import read
 from tests.helpers.epddl_files import Case, competition_cases
 from tests.helpers.equivalence import assert_same_task
@@ -28,21 +30,11 @@ FOLDERS = {
 }
 # Where the published files name things differently from file to file.
 RENAMED = {"epistemic_gossip", "assembly_line"}
-# What the competition calls a family is a domain here; `selective_communication` is another one.
-FAMILIES = {
-    "active-muddy-child": "active_muddy_child",
-    "blocks-world": "blocks_world",
-    "consecutive-numbers": "consecutive_numbers",
-    "gossip": "gossip",
-    "cloud-scheduling": "cloud_scheduling",
-    "search-and-rescue": "search_and_rescue",
-    "selective-communication": "room_messages",
-}
-# Problems that are not what the domain's parameters say, each with its reason; their instances are what was meant.
-_NO_RELATION = "the second agent considers no world possible, as the relation of the first is given twice"
-ODD: dict[str, str] = {
-    f"2-intermediate/selective-communication/problems/{name}.epddl": _NO_RELATION for name in ("sc-03-04", "sc-04-05")
-}
+# The competition's problems whose files list one relation twice; `test_details.py` compares them with their instances.
+ODD = ("sc-03-04", "sc-04-05")
+PROBLEMS = [problem for problem in load_competition() if problem.file not in ODD]
+CASES = {case.name: case for case in competition_cases()}
+FIRST = list({(problem.tier, problem.family): problem for problem in reversed(PROBLEMS)}.values())
 
 pytestmark = pytest.mark.reference
 
@@ -53,14 +45,10 @@ def instance_name(path: Path) -> str:
     return f"{domain}/{path.stem.removeprefix(start).lower().replace('__', '_')}"
 
 
-def instance_of(case: Case) -> str | None:
-    """The name of a published problem in EPDDL; None for families that are no domains."""
-    path = PurePath(case.name)
-    family, tier = path.parts[-3], path.parts[-4]
-    if family not in FAMILIES:
-        return None
-    private = "_private" if (tier, family) == ("2-intermediate", "gossip") else ""
-    return f"{FAMILIES[family]}/{path.stem.replace('-', '_')}{private}"
+def find_case(problem: CompetitionProblem) -> Case:
+    """The file of a problem of the competition, or of a smaller one."""
+    folder = "" if problem.split == "test" else "generated/"
+    return CASES[f"{folder}{problem.tier}/{problem.family}/problems/{problem.file}.epddl"]
 
 
 @pytest.mark.parametrize("path", mastar_files(), ids=lambda path: path.stem)
@@ -77,28 +65,23 @@ def test_instance_is_the_published_task(path: Path, request: pytest.FixtureReque
     assert_same_task(ours, theirs, most_expanded=expanded, seconds=seconds, same_actions=False)
 
 
-@pytest.mark.parametrize("case", competition_cases(), ids=lambda case: case.name)
-def test_instance_is_the_task_of_the_competition(case: Case, request: pytest.FixtureRequest) -> None:
-    name = instance_of(case)
-    if name is None or case.name in ODD:
-        pytest.skip(ODD.get(case.name, "family not written yet"))
+@pytest.mark.slow
+def test_instances_are_the_tasks_of_the_competition(request: pytest.FixtureRequest) -> None:
     expanded, seconds = (20_000, 5.0) if request.config.getoption("--full") else (100, 0.5)
-    assert_same_task(read(name), case.ground().task, most_expanded=expanded, seconds=seconds)
+    for problem in PROBLEMS:
+        assert_same_task(read(problem.name), find_case(problem).ground().task, most_expanded=expanded, seconds=seconds)
 
 
-@pytest.mark.parametrize(
-    "case",
-    {
-        case.name.partition("/problems/")[0]: case for case in reversed(competition_cases()) if case.name not in ODD
-    }.values(),
-    ids=lambda case: case.name,
-)
-def test_predicates_and_actions_are_the_published_ones(case: Case) -> None:
+def test_first_instance_of_each_family_is_the_task_of_the_competition() -> None:
+    for problem in FIRST:
+        assert_same_task(read(problem.name), find_case(problem).ground().task, most_expanded=5, seconds=0.5)
+
+
+def test_predicates_and_actions_are_the_published_ones() -> None:
     """Up to names, so that what was learned on problems that a domain writes is used on published files."""
-    name = instance_of(case)
-    if name is None:
-        pytest.skip("family not written yet")
-    assert FeatureTypes(case.ground().task).schema == FeatureTypes(read(name)).schema
+    for problem in FIRST:
+        theirs = find_case(problem).ground().task
+        assert FeatureTypes(theirs).schema == FeatureTypes(read(problem.name)).schema, problem
 
 
 def test_published_files_and_instances_correspond_with_their_splits() -> None:
@@ -109,16 +92,21 @@ def test_published_files_and_instances_correspond_with_their_splits() -> None:
     assert files == {(name, f"{one.name}/{text}") for one in ours for name, own in splits for text in getattr(one, own)}
 
 
-def test_instances_of_the_competition_and_their_splits_are_those_published() -> None:
-    own = {domain: load_published(domain) for domain in FAMILIES.values()}
-    names = {f"{domain}/{name}" for domain, splits in own.items() for found in splits.values() for name in found}
-    assert names == {name for case in competition_cases() if (name := instance_of(case))}
+def test_the_table_lists_the_files_of_the_competition_with_their_splits() -> None:
     with (BENCHMARKS / "ipc2026" / "generated" / "split.csv").open(encoding="utf-8", newline="") as file:
-        train = {row["problem"].replace("-", "_") for row in csv.DictReader(file) if row["label"] == "train"}
-    for splits in own.values():
-        for split, found in splits.items():
-            assert {split == "test"} >= {not name.startswith("g_") for name in found}
-            assert {split == "train"} >= {name.removesuffix("_private") in train for name in found}
+        labels = {(row["tier"], row["family"], row["problem"]): row["label"] for row in csv.DictReader(file)}
+    problems = load_competition()
+    for problem in problems:
+        assert labels.get((problem.tier, problem.family, problem.file), "test") == problem.split
+    assert {find_case(problem).name for problem in problems} == CASES.keys()
+
+
+def test_measuring_names_the_sources_of_the_public_files() -> None:
+    with (BENCHMARKS / "sources.csv").open(encoding="utf-8", newline="") as file:
+        sources = Counter((row["repository"], row["commit"]) for row in csv.DictReader(file))
+    page = (ROOT / "docs" / "measuring.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\| [^|]+ \| (\d+) \| `([\w/-]+)` `(\w{40})` \|", page, flags=re.MULTILINE)
+    assert {(repository, commit): int(number) for number, repository, commit in shown} == sources
 
 
 @pytest.mark.parametrize(("suite", "source"), [("standard", "batch1"), ("transfer", "batch2")])

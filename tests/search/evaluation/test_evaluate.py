@@ -61,6 +61,10 @@ class Deep(BestFirst):
 """
 
 
+PUBLISHED = Problem("1-basic/vine/vine-1", "1-basic/vine", "grapevine/3_pl_5", Reading())
+"""An instance under the name of a file."""
+
+
 @pytest.fixture
 def record(coin: str) -> Record:
     return record_of(coin)
@@ -159,6 +163,7 @@ def test_the_key_depends_on_all_that_decides(coin: str, tmp_path: Path, monkeypa
         "heuristic": (coin, "wa_star", "s_pg"),
         "gnn": (coin, "hfs", trained),
         "gnn of domain": (instance, "hfs", by_domain),
+        "gnn of published": (PUBLISHED, "hfs", by_domain),
         "gnn of file": (coin, "hfs", by_domain),
         "newest gnn": (instance, "hfs", "gnn"),
         "interleaved": (coin, {"name": "interleaved", "components": [{"agent": "hfs", "heuristic": trained}]}),
@@ -191,7 +196,7 @@ def test_the_key_depends_on_all_that_decides(coin: str, tmp_path: Path, monkeypa
     write_model(tmp_path / "shipped" / "general.json", "weights")
     assert find_changed() == {"learned"}
     write_model(Path(of_domain), "other weights")
-    assert find_changed() == {"gnn of domain", "gnn of file"}
+    assert find_changed() == {"gnn of domain", "gnn of published", "gnn of file"}
     write_model(tmp_path / "of" / "gossip.ckpt", "other weights")
     assert find_changed() == {"gnn of file"}
     record = {"finished": "2026-01-01", "checkpoint": "best.ckpt", "domains": ["grapevine"], "is_good": True}
@@ -201,7 +206,7 @@ def test_the_key_depends_on_all_that_decides(coin: str, tmp_path: Path, monkeypa
     Path("foreign_agent.py").write_text(own + "...")
     assert find_changed() == {"own"}
     Path(coin).write_text(COUNTER)
-    assert find_changed() == first.keys() - {"instance", "gnn of domain", "newest gnn", "learned"}
+    assert find_changed() == first.keys() - {"instance", "gnn of domain", "gnn of published", "newest gnn", "learned"}
     monkeypatch.setattr(fingerprint, "digest_program", lambda: ["another program"])
     assert find_changed() == set(first)
 
@@ -368,6 +373,7 @@ def test_missing_checkpoints_are_named_first(coin: str, tmp_path: Path, monkeypa
     for problem, heuristic, missing in (
         (coin, {"name": "gnn", "checkpoint": "gone.onnx"}, r"gone\.onnx"),
         ("grapevine/3_pl_2", of_domain, r"grapevine\.ckpt"),
+        (PUBLISHED, of_domain, r"no checkpoint grapevine\.ckpt"),
         ("grapevine/3_pl_2", "gnn", "'grapevine'"),
     ):
         with pytest.raises(MissingError, match=missing):

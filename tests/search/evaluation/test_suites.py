@@ -116,17 +116,41 @@ def test_missing_files_are_one_clear_line(tmp_path: Path, changes: dict[str, Any
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.reference
-def test_suites_find_the_public_problems(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
+def test_problems_of_the_competition_have_the_names_of_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EPIGYM_SHARED", str(tmp_path / "missing"))
     contents = {}
-    for name, count, domains in (("epddl", 19, 10), ("ipc", 100, 11), ("ipc_training", 58, 11)):
+    for name, count in (("ipc", 100), ("ipc_training", 58)):
         found = problems_of(compose_suite(name), None, "default")
-        assert (len(found), len({problem.domain for problem in found})) == (count, domains)
-        for problem in found:
-            reading = problem.reading
-            assert problem.domain in problem.source
-            assert (len(reading.libraries) == 0) == ("Consecutive-Numbers" in problem.domain)
-            assert all(Path(path).is_file() for path in (problem.source, str(reading.domain_file), *reading.libraries))
-        contents[name] = {Path(problem.source).read_bytes() for problem in found}
+        assert (len(found), len({problem.domain for problem in found})) == (count, 11)
+        assert all(problem.name.startswith(f"{problem.domain}/") for problem in found)
+        contents[name] = {problem.digest() for problem in found}
+        assert len(contents[name]) == count
     assert not contents["ipc"] & contents["ipc_training"]
+    basic, intermediate = (
+        problems_of(compose_suite("ipc"), 1, "default", [f"{tier}/gossip"]) for tier in ("1-basic", "2-intermediate")
+    )
+    name = "1-basic/gossip"
+    assert basic == [Problem(f"{name}/gos-03-all", name, "gossip/gos_03_all", Reading("default"))]
+    name = "2-intermediate/gossip"
+    assert intermediate == [Problem(f"{name}/gos-03-all", name, "gossip/gos_03_all_private", Reading("default"))]
+
+
+def test_files_are_of_no_known_domain(files: Files, tmp_path: Path) -> None:
+    assert problems_of(make_epddl_suite(tmp_path), 1, "default")[0].instance_domain is None
+    [found] = problems_of(compose_suite("ipc"), 1, "default", ["1-basic/blocks-world"])
+    assert found.instance_domain == "blocks_world"  # for which models are chosen
+    assert list_problems(["grapevine/3_pl_2"], "default")[0].instance_domain == "grapevine"
+
+
+@pytest.mark.reference
+def test_a_suite_finds_the_public_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
+    found = problems_of(compose_suite("epddl"), None, "default")
+    assert (len(found), len({problem.domain for problem in found})) == (19, 10)
+    for problem in found:
+        reading = problem.reading
+        assert problem.domain in problem.source
+        assert (len(reading.libraries) == 0) == ("Consecutive-Numbers" in problem.domain)
+        assert all(Path(path).is_file() for path in (problem.source, str(reading.domain_file), *reading.libraries))

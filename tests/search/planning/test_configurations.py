@@ -96,19 +96,23 @@ def test_experiments_are_the_grids_of_the_paper(experiment: str, configurations:
     assert {record.options.limits.time_limit for record in found} == {600}
 
 
-@pytest.mark.reference
-def test_the_competition_has_learned_and_other_heuristics(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
-    found = grid("experiment=competition")
-    assert len(found) == 3 * 100
+def test_the_competition_has_learned_and_other_heuristics() -> None:
+    found = grid("experiment=competition", "per_domain=1")
+    assert len(found) == 3 * 11
     agents = {record.configuration.label: record.configuration.agent for record in found}
     assert list(agents) == ["bfs", "default", "default_unlearned"]
-    compared = {record.configuration.label: record.configuration.agent for record in grid("experiment=comparison")}
+    comparison = grid("experiment=comparison", "per_domain=1")
+    compared = {record.configuration.label: record.configuration.agent for record in comparison}
     assert agents.items() <= compared.items()
     learned, components = "{'name': 'learned', 'least_known': 0.15}", str(agents["default"]["components"])
     assert components.replace(learned, "'h_ff'") == str(agents["default_unlearned"]["components"])
     assert {(record.options.limits.time_limit, record.options.limits.memory_limit) for record in found} == {(60, 2**33)}
     assert not any("gnn" in str(record.configuration) for record in found)
+
+
+@pytest.mark.reference
+def test_the_competition_takes_the_problems_of_the_toolkit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
     toolkit = grid("experiment=competition", "suite=epddl", "time_limit=600")
     assert (len(toolkit), {record.options.limits.time_limit for record in toolkit}) == (3 * 19, {600})
 
@@ -134,18 +138,8 @@ def test_agents_find_the_same_with_two_threads(agent: str) -> None:
     assert alone == shared
 
 
-OF_FILES = {"competition"}  # experiments on the public EPDDL problems
-
-
-@pytest.mark.parametrize(
-    "experiment",
-    [
-        pytest.param(name, marks=pytest.mark.reference if name in OF_FILES else ())
-        for name in sorted(options("experiment"))
-    ],
-)
-def test_experiments_can_be_small(experiment: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
+@pytest.mark.parametrize("experiment", sorted(options("experiment")))
+def test_experiments_can_be_small(experiment: str) -> None:
     whole, small = (
         compose(Evaluate, "evaluate", f"experiment={experiment}", f"size={size}") for size in ("full", "small")
     )

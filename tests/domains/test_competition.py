@@ -4,6 +4,8 @@ from collections import Counter
 
 from domains.instances import load_competition, load_published
 from domains.suites import find_suite
+from epigym.io.files import read_rows
+from tests.helpers.benchmark_files import ROOT
 
 PROBLEMS = load_competition()
 
@@ -40,3 +42,11 @@ def test_the_suites_are_the_instances_of_the_table() -> None:
     assert (smaller.train, smaller.test) == (train, validation)
     for problem in PROBLEMS:
         assert suite.published_names[problem.name] == problem.published_name == smaller.published_names[problem.name]
+
+
+def test_rows_of_results_have_the_names_of_the_table() -> None:
+    rows = read_rows(ROOT / "docs" / "results" / "competition.csv.gz", ("domain", "problem"))
+    tested = [problem for problem in PROBLEMS if problem.split == "test"]
+    assert {row["problem"]: row["domain"] for row in rows} == {
+        problem.published_name: f"{problem.tier}/{problem.family}" for problem in tested
+    }

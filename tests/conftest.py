@@ -1,4 +1,4 @@
-"""What all rooms share: the public benchmark files, the hypothesis profile and a browser."""
+"""What all tests share: plug-ins, the hypothesis profile and a browser."""
 
 import gc
 import logging
@@ -7,16 +7,13 @@ import signal
 import sys
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from tests.helpers.benchmark_files import BENCHMARKS, SHARED
-
+pytest_plugins = "tests.public_files"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-NO_FILES = f"no benchmark files under {SHARED}: set EPIGYM_SHARED to the shared folder"
 
 # Tests send Ctrl-C to what they start, which a shell lets its background jobs ignore, and these all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -32,14 +29,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--full", action="store_true", help="all random plans of all public EPDDL problems: hours; and others"
     )
-
-
-@pytest.fixture(scope="session")
-def shared() -> Path:
-    """The folder with the public benchmark files; the test is skipped when it is absent."""
-    if not BENCHMARKS.is_dir():
-        pytest.skip(NO_FILES)
-    return SHARED
 
 
 @pytest.fixture(scope="module")
@@ -92,11 +81,3 @@ def restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for number, handler in signals.items():
         signal.signal(number, handler)
     gc.unfreeze()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if not BENCHMARKS.is_dir():
-        skip = pytest.mark.skip(reason=NO_FILES)
-        for item in items:
-            if item.get_closest_marker("reference"):
-                item.add_marker(skip)

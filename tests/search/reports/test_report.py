@@ -36,6 +36,7 @@ from search.reports.tables import (
     make_totals,
 )
 from search.reports.writing import check_measures, write_report
+from tests.helpers.benchmark_files import BENCHMARKS, SHARED
 from tests.helpers.commands import compose
 
 SOLVED, UNSOLVABLE, TIME_LIMIT = SearchStatus.SOLVED, SearchStatus.UNSOLVABLE, SearchStatus.TIME_LIMIT
@@ -399,10 +400,10 @@ def test_tables_of_other_layouts_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.reference
-def test_the_published_tables_cover_the_suites(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EPIGYM_SHARED", str(shared))
+def test_the_published_tables_cover_the_suites(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
     for suite, name, solved in (("epddl", "plank_results", 15), ("ipc", "ipc2026_published", 39)):
-        found = {one.problem: one for one in read_published([str(shared / f"benchmarks/reference/{name}.csv")])}
+        found = {one.problem: one for one in read_published([str(BENCHMARKS / f"reference/{name}.csv")])}
         suite_of = compose(Evaluate, "evaluate", f"suite={suite}").suite
         problems = [problem.name for problem in problems_of(suite_of, None, "default")]
         assert set(problems) <= set(found)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-pytest_plugins = "tests.public_files"
+pytest_plugins = ("tests.cpu_time", "tests.public_files")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 # Tests send Ctrl-C to what they start, which a shell lets its background jobs ignore, and these all that they start.

@@ -1,0 +1,74 @@
+"""Plug-in of the tests: measures their CPU time, names functions that should be slow, and limits the whole suite."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+FUNCTION_LIMIT = 2.0
+"""CPU seconds that the cases of a function without the mark `slow` may take together."""
+SUITE_LIMIT = 550.0
+"""CPU seconds that the tests without the mark `slow` may take together where `CI` is set."""
+
+_PROPERTY = "cpu_seconds"
+
+
+def count_cpu_seconds(*, with_children: bool = True) -> float:
+    """CPU seconds of this process, and of the child processes that it has waited for."""
+    return sum(os.times()[: 4 if with_children else 2])
+
+
+class CpuTimes:
+    """The CPU time of test functions: measured in each process that runs tests, added up in the one that reports."""
+
+    def __init__(self) -> None:
+        self.total = 0.0
+        self._functions: Counter[str] = Counter()
+        self._last = 0.0
+
+    def list_expensive(self) -> list[tuple[str, float]]:
+        """The functions above the limit, most expensive first, with their CPU seconds."""
+        return [(name, seconds) for name, seconds in self._functions.most_common() if seconds > FUNCTION_LIMIT]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self) -> Iterator[None]:
+        self._last = count_cpu_seconds()
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self) -> Iterator[None]:
+        report = yield
+        start, self._last = self._last, count_cpu_seconds()
+        report.user_properties = [*report.user_properties, (_PROPERTY, self._last - start)]
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if "slow" not in report.keywords:
+            self._functions[report.nodeid.partition("[")[0]] += dict(report.user_properties).get(_PROPERTY, 0.0)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: object) -> None:
+        self.total += getattr(node, "workeroutput", {}).get(_PROPERTY, 0.0)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self.total += count_cpu_seconds(with_children=self.total == 0)  # the children are workers, which have reported
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput[_PROPERTY] = self.total
+        elif self._is_too_expensive(session.config) and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+        for name, seconds in self.list_expensive():
+            terminalreporter.write_line(f"{name} took {seconds:.1f} s of CPU: mark it slow, or shorten it")
+        terminalreporter.write_line(f"CPU time of the tests: {self.total:.1f} s")
+        if self._is_too_expensive(config):
+            terminalreporter.write_line(f"error: more than {SUITE_LIMIT:g} s of CPU: mark tests slow, or shorten them")
+
+    def _is_too_expensive(self, config: pytest.Config) -> bool:
+        return bool(os.environ.get("CI")) and config.option.markexpr == "not slow" and self.total > SUITE_LIMIT
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(CpuTimes(), "cpu_times")

@@ -1,0 +1,85 @@
+"""The plug-in that measures the tests: which functions it names, and when a suite fails."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests import cpu_time
+from tests.helpers.benchmark_files import ROOT
+
+PLUGIN = """
+from tests import cpu_time
+cpu_time.FUNCTION_LIMIT, cpu_time.SUITE_LIMIT = 0.1, 0.3
+pytest_plugins = "tests.cpu_time"
+"""
+BURN = """
+import subprocess, sys, time
+import pytest
+
+def burn(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+@pytest.mark.parametrize("case", ["a", "b[c"])
+def test_cases(case):
+    burn(0.06)
+
+def test_child():
+    subprocess.run([sys.executable, "-c", "import time\\nwhile time.process_time() < 0.15: pass"], check=True)
+
+@pytest.fixture
+def prepared():
+    burn(0.12)
+
+def test_fixture(prepared): pass
+
+def test_cheap(): pass
+
+@pytest.mark.slow
+def test_slow():
+    burn(0.12)
+"""
+
+
+def test_expensive_functions_are_named_and_the_suite_fails(tmp_path: Path) -> None:
+    """Measured in a worker process, reported by the process that started it."""
+    (tmp_path / "conftest.py").write_text(PLUGIN)
+    (tmp_path / "test_burn.py").write_text(BURN)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
+    before = cpu_time.count_cpu_seconds()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "CI": "true", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", "not slow", "-p", "xdist", "-n", "1"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    named = {line.split("::")[1].split()[0] for line in done.stdout.splitlines() if "mark it slow" in line}
+    assert named == {"test_cases", "test_child", "test_fixture"}
+    [total] = re.findall(r"CPU time of the tests: ([\d.]+) s", done.stdout)
+    spent = cpu_time.count_cpu_seconds() - before
+    assert spent / 2 < float(total) < spent
+    assert (done.returncode, "error: more than 0.3 s" in done.stdout) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("total", "ci", "marks", "code"),
+    [
+        (551.0, "true", "not slow", pytest.ExitCode.TESTS_FAILED),
+        (540.0, "true", "not slow", pytest.ExitCode.OK),
+        (551.0, "", "not slow", pytest.ExitCode.OK),
+        (551.0, "true", "slow", pytest.ExitCode.OK),
+    ],
+)
+def test_only_the_fast_set_under_ci_is_limited(
+    total: float, ci: str, marks: str, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", ci)
+    monkeypatch.setattr(cpu_time, "count_cpu_seconds", lambda **_: 0.0)
+    times, config = cpu_time.CpuTimes(), SimpleNamespace(option=SimpleNamespace(markexpr=marks))
+    session = SimpleNamespace(config=config, exitstatus=pytest.ExitCode.OK)
+    times.total = total
+    times.pytest_sessionfinish(session)
+    assert session.exitstatus == code

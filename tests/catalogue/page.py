@@ -15,8 +15,8 @@ from tests.helpers.benchmark_files import ROOT
 
 _HEAD = """# What epigym answers to wrong input
 
-`pytest tests/catalogue --full` runs every line below and compares the answers with this page; without `--full` it runs
-every fifth input of commands that compose settings. No input leads to a traceback or the exit code {failure}, and no
+`python -m tests.catalogue.page` runs every line below and renews the answers; the slow tests run every fifth input of
+commands that compose settings, and all others. No input leads to a traceback or the exit code {failure}, and no
 refused command leaves a file. Inputs without an answer are extreme but valid. The input files are listed at the end.
 
 Messages have the place of the error and a suggested fix. Exceptions in Python derive from `epigym.errors.EpigymError`,
@@ -65,5 +65,12 @@ def _code(words: str) -> str:
     return f"`{words.replace('|', chr(92) + '|')}`" if words else ""
 
 
+def main() -> None:
+    """Renew the page; fail if it changes."""
+    before, page = PAGE.read_text(encoding="utf-8"), format_page(run(1))
+    PAGE.write_text(page, encoding="utf-8")
+    sys.exit(page != before)
+
+
 if __name__ == "__main__":
-    PAGE.write_text(format_page(run(1)), encoding="utf-8")
+    main()

@@ -51,10 +51,9 @@ def find_case(problem: CompetitionProblem) -> Case:
     return CASES[f"{folder}{problem.tier}/{problem.family}/problems/{problem.file}.epddl"]
 
 
-@pytest.mark.parametrize("path", mastar_files(), ids=lambda path: path.stem)
-def test_instance_is_the_published_task(path: Path, request: pytest.FixtureRequest) -> None:
+def assert_published(path: Path, *, most_expanded: int, seconds: float) -> None:
+    """Check that an instance is the task of its file in mA*."""
     name = instance_name(path)
-    expanded, seconds = (100_000, 60.0) if request.config.getoption("--full") else (1000, 1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a slip in some published files, reported as such
         theirs = parse_mastar(path.read_text(encoding="utf-8"), file=path.name)
@@ -62,19 +61,32 @@ def test_instance_is_the_published_task(path: Path, request: pytest.FixtureReque
     if find(name)[0].name not in RENAMED:
         assert (ours.fluents, ours.agents) == (theirs.fluents, theirs.agents)
         assert [action.name for action in ours.actions] == [action.name for action in theirs.actions]
-    assert_same_task(ours, theirs, most_expanded=expanded, seconds=seconds, same_actions=False)
+    assert_same_task(ours, theirs, most_expanded=most_expanded, seconds=seconds, same_actions=False)
+
+
+def assert_of_competition(problem: CompetitionProblem, *, most_expanded: int, seconds: float) -> None:
+    """Check that an instance is the task of its file in EPDDL."""
+    theirs = find_case(problem).ground().task
+    assert_same_task(read(problem.name), theirs, most_expanded=most_expanded, seconds=seconds)
 
 
 @pytest.mark.slow
-def test_instances_are_the_tasks_of_the_competition(request: pytest.FixtureRequest) -> None:
-    expanded, seconds = (20_000, 5.0) if request.config.getoption("--full") else (100, 0.5)
+def test_instances_are_the_published_tasks() -> None:
+    for path in mastar_files():
+        assert_published(path, most_expanded=1000, seconds=1.0)
+
+
+@pytest.mark.slow
+def test_instances_are_the_tasks_of_the_competition() -> None:
     for problem in PROBLEMS:
-        assert_same_task(read(problem.name), find_case(problem).ground().task, most_expanded=expanded, seconds=seconds)
+        assert_of_competition(problem, most_expanded=100, seconds=0.5)
 
 
-def test_first_instance_of_each_family_is_the_task_of_the_competition() -> None:
+def test_first_instance_of_each_family_is_the_published_task() -> None:
+    for path in {path.parent: path for path in mastar_files()}.values():
+        assert_published(path, most_expanded=100, seconds=0.5)
     for problem in FIRST:
-        assert_same_task(read(problem.name), find_case(problem).ground().task, most_expanded=5, seconds=0.5)
+        assert_of_competition(problem, most_expanded=5, seconds=0.5)
 
 
 def test_predicates_and_actions_are_the_published_ones() -> None:

@@ -1,12 +1,13 @@
 """EPDDL problems of the toolkit and the competition: sizes, exports, plans, and the core against the reference.
 
-With `--full -k random_plans` every random plan of every problem is compared.
+`tests.tools.public_files` compares every random plan of every problem.
 """
 
 import csv
 import json
 import random
 import sys
+from math import inf
 from typing import Any
 
 import pytest
@@ -203,7 +204,7 @@ def test_the_published_plans_are_valid(row: dict[str, str]) -> None:
 
 
 COMPETITION = {case.problem.stem: case for case in competition_cases()}
-TIGER = "Tiger/problem_1"  # 20,480 worlds: only with --full
+TIGER = "Tiger/problem_1"  # 20,480 worlds: left to `tests.tools.public_files`
 SAMPLE = (
     "amc-03-02-clean", "amc-06-06-muddy", "bw-05", "cn-2-15", "cn-3-10", "gos-04-all-deceived", "gos-03-imp-deceived",
     "bw-3-03-2", "bw-3-3-2-clumsy", "cloud-03-len06", "sar-03-n1-fire", "sar-04-n3-nofire", "sc-03-04", "sc-04-05",
@@ -213,24 +214,20 @@ SAMPLE_CASES = [COMPETITION[name] for name in SAMPLE if name in COMPETITION]
 SMALL_CASES = [case for case in TOOLKIT_CASES if case.name != TIGER]
 
 BIG = 200  # worlds
-ENOUGH = 200  # e-states to compare; further sequences run with --full only
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if metafunc.function is test_random_plans:
-        whole = metafunc.config.getoption("full")
-        cases = [*TOOLKIT_CASES, *competition_cases()] if whole else SMALL_CASES + SAMPLE_CASES + BIG_CASES
-        metafunc.parametrize("case", cases, ids=lambda case: case.name)
+def compare_random_plans(case: Case, enough: float = inf) -> None:
+    """Compare 1,000 random plans of five actions; 20 of two actions where a model has more than 200 worlds.
 
-
-def test_random_plans(case: Case, pytestconfig: pytest.Config) -> None:
-    """1,000 random plans of five actions; 20 of two actions where a model has more than 200 worlds."""
+    Args:
+        case: a problem.
+        enough: after so many e-states no further plan is compared.
+    """
     task = case.ground().task
     rng = random.Random(case.name)
     is_big = len(task.initial.valuations) > BIG or case in BIG_CASES
     goals = [strategies.random_formula(rng, depth, task.fluents, task.agents) for depth in (1, 2, 2, 3, 3)]
     both = Comparison(task, goals)
-    enough = sys.maxsize if pytestconfig.getoption("full") else ENOUGH
     sequences, length, max_worlds = (20, 2, sys.maxsize) if is_big else (1000, 5, BIG)
     for _ in range(sequences):
         random_plan(both, length, rng, max_worlds)
@@ -238,6 +235,17 @@ def test_random_plans(case: Case, pytestconfig: pytest.Config) -> None:
             break
     if case in BIG_CASES:
         assert max(both.space.world_counts(list(both.estates))) > BIG
+
+
+@pytest.mark.slow
+def test_random_plans() -> None:
+    for case in SMALL_CASES + SAMPLE_CASES + BIG_CASES:
+        compare_random_plans(case, enough=200)
+
+
+def test_random_plans_of_the_first_problem_of_each_family() -> None:
+    for case in FIRST_OF_DOMAIN.values():
+        compare_random_plans(case, enough=10)
 
 
 def test_problems_without_plans() -> None:

@@ -30,12 +30,8 @@ class Send(Callback):
             os.kill(os.getpid(), self._number)
 
 
-@pytest.mark.parametrize(
-    ("kind", "moments"), [("rollouts", 4), ("training", 2), ("searched", 2), ("evaluation", 2), ("sweep", 2)]
-)
-def test_killed_at_random_moments(kind: str, moments: int, pytestconfig: pytest.Config) -> None:
-    if kind == "sweep" and not pytestconfig.getoption("full"):
-        pytest.skip("two trainings, five times: --full")
+@pytest.mark.parametrize(("kind", "moments"), [("rollouts", 4), ("training", 2), ("searched", 2), ("evaluation", 2)])
+def test_killed_at_random_moments(kind: str, moments: int) -> None:
     command = [sys.executable, "-m", "tests.tools.killed", kind, str(moments), "--seed", "3"]
     done = subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

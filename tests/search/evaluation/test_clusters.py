@@ -2,11 +2,8 @@
 
 import logging
 import os
-import random
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -31,8 +28,9 @@ from search.evaluation.cluster import array
 from search.evaluation.cluster.clusters import Local, Slurm
 from search.processes.supervisor import Job, JobResult
 from tests.helpers.commands import compose
-from tests.helpers.records import batch_of, read_outcomes, record_of
+from tests.helpers.records import batch_of, record_of
 from tests.helpers.tasks import COIN
+from tests.tools.killed_workers import kill_at_random, list_processes
 
 LIMITS = Limits(None, 60.0, 1 << 30)
 
@@ -250,7 +248,7 @@ def waiting(coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recor
 
 def wait_until_started(batch: RecordBatch) -> None:
     while not Path("started").exists():
-        assert processes(batch.folder, "submitit.core._submit")
+        assert list_processes(batch.folder, "submitit.core._submit")
 
 
 def test_a_preempted_task_starts_anew_and_its_records_have_no_outcome_before(waiting: RecordBatch) -> None:
@@ -258,7 +256,7 @@ def test_a_preempted_task_starts_anew_and_its_records_have_no_outcome_before(wai
     outcomes = array.compute_records(waiting, range(2), Local(workers=1))
     number, first = next(outcomes)
     wait_until_started(waiting)
-    [task] = processes(waiting.folder, "submitit.core._submit")
+    [task] = list_processes(waiting.folder, "submitit.core._submit")
     everybody = [task, *task.children(recursive=True)]
     assert len(everybody) >= 3  # the server of the processes, and a record
     for sent in (signal.SIGTERM, signal.SIGUSR2):
@@ -277,67 +275,16 @@ def test_whoever_leaves_ends_the_processes_of_this_machine(waiting: RecordBatch)
     with closing(array.compute_records(waiting, range(2), Local(workers=1))) as outcomes:
         next(outcomes)
         wait_until_started(waiting)
-        mine = processes(waiting.folder)
+        mine = list_processes(waiting.folder)
         everybody = {process for one in mine for process in (one, *one.children(recursive=True))}
         assert len(everybody) >= 4  # a controller, its task, the server of the processes, and a record
     _, alive = psutil.wait_procs(everybody, timeout=30)
     assert alive == []
 
 
-def processes(folder: Path, module: str = "submitit.") -> list[psutil.Process]:
-    """Those that submitit started for an evaluation: the controllers of array tasks, and the tasks."""
-    found = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            words = process.cmdline()
-            if str(folder / "cluster") in words and any(word.startswith(module) for word in words):
-                found.append(process)
-    return found
-
-
-PROBLEMS = [f"coin_in_the_box/pl_{number}" for number in (2, 3)] + ["grapevine/3_pl_2", "coin.txt"]
-
-
-def start(folder: Path, name: str, labels: int, cluster: str) -> subprocess.Popen[bytes]:
-    agents = ",".join(f"{{name: bfs, label: bfs_{number}}}" for number in range(labels))
-    command = [sys.executable, "-m", "search.evaluate", f"problems=[{','.join(PROBLEMS)}]", f"agents=[{agents}]"]
-    limits = ["memory_limit=2GiB", f"folder={folder / name}", *cluster.split()]
-    with (folder / f"{name}.log").open("ab") as log:
-        return subprocess.Popen([*command, *limits], cwd=folder, stdout=log, stderr=subprocess.STDOUT)
-
-
 @pytest.mark.slow
-def test_a_table_does_not_depend_on_who_was_killed(coin: str, tmp_path: Path, pytestconfig: pytest.Config) -> None:
-    """Workers and the one that submits them are killed in turn at random moments, and it is started until all is done.
-
-    `pytest --full -s tests/search/evaluation/test_clusters.py -k killed` does it with 200 records.
-    """
-    records, most = (200, 20) if pytestconfig.getoption("full") else (40, 6)
-    labels = records // len(PROBLEMS)
-    whole = start(tmp_path, "whole", labels, "cluster=none parallel=2")
-    assert whole.wait() == 0
-    dice, folder = random.Random(0), tmp_path / "killed"
-    kills, starts, moment = 0, 0, dice.randint(1, records // most)  # outcomes that are there when somebody is killed
-    while True:
-        submitter = start(tmp_path, "killed", labels, "cluster=local cluster.workers=4")
-        starts += 1
-        while submitter.poll() is None:
-            with suppress(subprocess.TimeoutExpired):
-                submitter.wait(0.05)
-            if len(list(folder.glob("records/**/*.json"))) >= moment and kills < most:
-                workers = processes(folder)
-                with suppress(psutil.NoSuchProcess):
-                    (dice.choice(workers) if workers and kills % 2 else submitter).kill()
-                kills += 1
-                moment += dice.randint(1, records // most)
-        if submitter.returncode == 0:
-            break
-        assert submitter.returncode in (-signal.SIGKILL, ExitCode.FAILURE), (tmp_path / "killed.log").read_text()
-    for process in processes(folder):  # tasks whose controller was killed
-        with suppress(psutil.NoSuchProcess):
-            process.kill()
-    print(f"{records} records, {kills} kills, {starts} starts")
+def test_a_table_does_not_depend_on_what_was_killed(tmp_path: Path) -> None:
+    kills, starts, differences = kill_at_random(tmp_path, records=40, most=6)
     assert kills >= 2
     assert starts >= 2
-    assert len(read_outcomes(folder)) == records
-    assert read_outcomes(folder) == read_outcomes(tmp_path / "whole")
+    assert differences == []

@@ -22,14 +22,14 @@ def found(batch: RecordBatch) -> list[SearchResult]:
     return evaluate(batch, cluster=None, retry=False)
 
 
-def test_flipped_bits(batch: RecordBatch, caplog: pytest.LogCaptureFixture, pytestconfig: pytest.Config) -> None:
-    """Or changes nothing, such as a blank between values. A hundredth of the bits; `--full` flips all of them."""
+@pytest.mark.parametrize("stride", [101, pytest.param(1, marks=pytest.mark.slow)])  # a prime: all bits of a byte
+def test_flipped_bits(batch: RecordBatch, caplog: pytest.LogCaptureFixture, stride: int) -> None:
+    """Or changes nothing, such as a blank between values."""
     record, folder = batch.records[0], batch.folder
     result = SearchResult(SearchStatus.SOLVED, "bfs", "coin", ("peek_a", "läuft"), 7)
     record.write(folder, result)
     file = record.file(folder)
     content = file.read_bytes()
-    stride = 1 if pytestconfig.getoption("full") else 101  # a prime: all eight bits of bytes
     for bit in range(0, 8 * len(content), stride):
         caplog.clear()
         flipped = bytearray(content)

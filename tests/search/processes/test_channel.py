@@ -31,7 +31,6 @@ from search.processes.supervisor import GRACE_SECONDS, Job, supervise
 from tests.helpers import jobs
 from tests.helpers.stuck import BLOCK
 from tests.helpers.tasks import COIN, coin, trivial
-from tests.tools import overruns
 
 BFS = Configuration.of("bfs")
 PLACES = {"building": 0, "first evaluation": 1, "later evaluation": 2}
@@ -213,19 +212,6 @@ def test_no_time_limit_ends_the_reference(monkeypatch: pytest.MonkeyPatch) -> No
     result = find_plan(coin(), BFS, SearchOptions(Limits(time_limit=limit)))
     assert result.status is SearchStatus.SOLVED
     assert result.costs.validation_seconds > limit
-
-
-@pytest.mark.reference
-def test_every_agent_keeps_its_limits_with_every_heuristic(tmp_path: Path, pytestconfig: pytest.Config) -> None:
-    """Half an hour on an idle machine, as `python -m tests.tools.overruns`."""
-    if not pytestconfig.getoption("full"):
-        pytest.skip("takes half an hour, see --full")
-    checkpoint = tmp_path / "untrained.ckpt"
-    [_] = supervise([Job(0, overruns.write_untrained, (str(checkpoint),))], parallel=1)
-    chosen = list(overruns.configurations(str(checkpoint)))
-    rows = list(overruns.measure(overruns.large_problem(overruns.PROBLEM), chosen, 5.0, "100MiB"))
-    assert [row for row in rows if not row.is_within] == []
-    assert len(rows) == 2 * len(chosen)
 
 
 def copying() -> list[bool]:

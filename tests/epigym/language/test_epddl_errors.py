@@ -333,6 +333,7 @@ def test_too_many_instances(monkeypatch: pytest.MonkeyPatch, items: str, agents:
     [
         ("{", "spec.json:1:2: not JSON"),
         ("[" * 100_000, "nested too deeply"),
+        ('{"domain": "d", "domain": "e"}', "spec.json: an object has the key 'domain' twice"),
         ('{"planning-task-info": {}}', "not the layout of a ground EPDDL task: missing or unknown 'actions'"),
         ("[]", "expected an object with the keys domain, problem, action-type-libraries, found list"),
         ('{"domain": "d", "problem": "p"}', "found domain, problem"),

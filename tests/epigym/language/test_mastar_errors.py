@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from epigym.errors import LimitError, ParseError, ProblemWarning
-from epigym.language import load, parse_mastar
+from epigym.language import load, parse_formula, parse_mastar
 from epigym.reference.semantics import apply, holds
 from epigym.task.formula import believes, fluent
 
@@ -35,6 +35,7 @@ def error_of(text: str) -> ParseError:
         ("goal p, ;", 9, "unexpected ';'; expected a formula"),
         ("goal E([], p);", 9, "unexpected ']'; expected a name"),
         (";", 1, "unexpected ';'; expected a statement"),
+        ("fluent r\0s;", 9, r"unexpected character '\x00'"),
         # notations of other languages
         ("goal K(ann, p);", 6, "unknown fluent 'K(ann,p)': for knowledge write B(a, f), what agent a believes"),
         ("goal K(ann, -p);", 13, "unexpected '-'; expected a name; for knowledge write B(a, f)"),
@@ -109,6 +110,7 @@ def test_places() -> None:
     ("text", "line", "column", "message"),
     [
         ("", 1, 1, "the problem has no 'agent' statement"),
+        ("\n \n\t\n", 1, 1, "the problem has no 'agent' statement"),
         ("fluent p;\ninitially p; goal p;\n\n", 2, 21, "the problem has no 'agent' statement"),
         ("fluent p; agent a;\ngoal p;", 2, 8, "the problem has no 'initially' statement"),
         ("fluent p; agent a;\ninitially p; % and no goal", 2, 27, "the problem has no 'goal' statement"),
@@ -118,6 +120,20 @@ def test_places() -> None:
 def test_incomplete_texts(text: str, line: int, column: int, message: str) -> None:
     error = error_of(text)
     assert (error.line, error.column, error.message) == (line, column, message)
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "message"),
+    [
+        ("", 1, "unexpected end of the text; expected a formula"),
+        ("p p", 3, "unexpected 'p'; expected ',', '|' or the end of the text"),
+        ("C([], p)", 4, "unexpected ']'; expected a name"),
+    ],
+)
+def test_wrong_formulas(text: str, column: int, message: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_formula(text, fluents=["p"], agents=["a"])
+    assert str(caught.value).startswith(f"<formula>:1:{column}: {message}")
 
 
 def test_the_initial_statements_must_pick_one_world() -> None:

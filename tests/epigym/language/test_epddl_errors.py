@@ -335,7 +335,7 @@ def test_too_many_instances(monkeypatch: pytest.MonkeyPatch, items: str, agents:
         ("[" * 100_000, "nested too deeply"),
         ('{"domain": "d", "domain": "e"}', "spec.json: an object has the key 'domain' twice"),
         ('{"planning-task-info": {}}', "not the layout of a ground EPDDL task: missing or unknown 'actions'"),
-        ("[]", "expected an object with the keys domain, problem, action-type-libraries, found list"),
+        ("[]", "the keys domain, problem, action-type-libraries, found list"),
         ('{"domain": "d", "problem": "p"}', "found domain, problem"),
         ('{"domain": "d", "problem": "p", "action-type-libraries": [], "x": 1}', "found domain, problem, action-type"),
         ('{"dom\\nain": "d", "problem": "p"}', r"found 'dom\nain', problem"),

@@ -1,5 +1,7 @@
 """The reference against cases computed by hand, and the laws that contraction must obey."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -237,15 +239,16 @@ COIN = Task(
     ("plan", "step", "reason"),
     [
         (["open", "lose"], None, ""),
-        (["open", "opn"], 2, "step 2: unknown action 'opn': did you mean 'open'?"),
-        (["lose"], 1, "step 1: action 'lose' is not applicable: its condition does not hold: -q"),
-        (["open", "open"], 2, "step 2: action 'open' is not applicable: its condition does not hold: q"),
-        (["trust"], 1, "step 1: action 'trust' is not applicable: no designated event can happen, which needs -p"),
-        (["open"], None, "the plan ends but these subgoals do not hold: B(a, q)"),
-        ([], None, "the plan ends but these subgoals do not hold: -q"),
+        (["open", "opn"], 2, r"step 2: .* 'opn': did you mean 'open'\?"),
+        (["lose"], 1, "step 1: action 'lose' .*: -q"),
+        (["open", "open"], 2, "step 2: action 'open' .*: q"),
+        (["trust"], 1, "step 1: action 'trust' .*: no designated event .* needs -p"),
+        (["open"], None, r"the plan ends .*: B\(a, q\)"),
+        ([], None, "the plan ends .*: -q"),
     ],
 )
 def test_validate_says_where_and_why_a_plan_fails(plan: list[str], step: int | None, reason: str) -> None:
     verdict = reference.validate(COIN, plan)
-    assert (verdict.valid, verdict.step, verdict.reason) == (not reason, step, reason)
+    assert (verdict.valid, verdict.step) == (not reason, step)
+    assert re.fullmatch(reason, verdict.reason)
     assert verdict.inconsistent_agents == (("a",) if plan == ["open", "lose"] else ())

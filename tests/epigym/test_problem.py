@@ -15,6 +15,7 @@ from epigym.drawing import format_dot
 from epigym.errors import MissingError, UsageError
 from epigym.problem import Reading, domain_problem, find_problems, load_problem
 from epigym.space.space import StateSpace
+from epigym.task.structure import Lifted
 from tests.helpers.epddl_problem import write_problem
 from tests.helpers.structures import follow
 from tests.helpers.tasks import COIN
@@ -30,6 +31,12 @@ def test_an_instance_a_domain_and_a_file_are_found(tmp_path: Path) -> None:
     assert load_problem("grapevine").agents == ("a", "b", "c")
     assert len(domain_problem("grapevine", agents=4).agents) == 4
     assert load_problem("coin_in_the_box/pl_5", Reading("update_model")).actions != instance.actions
+
+
+def test_parameters_beside_an_instance_count_for_its_objects_too() -> None:
+    structure = domain_problem("grapevine/3_pl_4", agents=4).structure
+    assert structure is not None
+    assert Lifted("secret", ("d",)) in structure.fluents
 
 
 def test_a_file_wins_over_a_domain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

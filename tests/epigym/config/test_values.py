@@ -71,6 +71,21 @@ def test_in_a_field_too() -> None:
         make(Toys, {"toy": BOX | {"width": "wide"}})
 
 
+@dataclass(frozen=True)
+class Glass:
+    share: float = field(metadata={"minimum": 0, "maximum": 1})
+
+
+@pytest.mark.parametrize(
+    ("share", "message"),
+    [(-0.5, "expected at least 0"), (1.5, "expected at most 1"), (float("nan"), "expected at least 0")],
+)
+def test_a_number_is_within_its_bounds(share: float, message: str) -> None:
+    assert [make(Glass, {"share": bound}).share for bound in (0, 1)] == [0.0, 1.0]
+    with pytest.raises(UsageError, match=f"^share={share}: {message}$"):
+        make(Glass, {"share": share})
+
+
 @pytest.mark.parametrize("kind", [int | str, str | int])
 def test_what_is_of_a_type_stays_what_it_is(kind: Any) -> None:
     assert convert(5, kind, "x") == 5

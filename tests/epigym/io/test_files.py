@@ -48,6 +48,8 @@ def test_after_an_error_there_is_what_was_there(tmp_path: Path) -> None:
     for name, is_folder in (("table.csv", False), ("set", True)):
         with pytest.raises(KeyboardInterrupt):
             interrupted(name, is_folder)
+    with pytest.raises(UnicodeEncodeError):
+        write_text(old, "new, but \ud800 is no character")
     assert (old.read_text(), list(tmp_path.iterdir())) == ("old", [old])
 
 

@@ -11,6 +11,7 @@ from epigym.space.signature import signature
 from epigym.task.task import EState, Task
 from tests.helpers.renaming import rename_task
 from tests.helpers.strategies import tasks
+from tests.helpers.tasks import coin
 
 
 @given(tasks(), st.integers(0, 1000))
@@ -38,6 +39,15 @@ def test_which_agent_a_goal_names_matters_only_up_to_renaming() -> None:
     assert gossip("B(a, sb)") == gossip("B(c, sa)")
     assert gossip("B(a, sb)") != gossip("B(a, sa)")
     assert gossip("B(a, B(b, sb))") != gossip("B(a, B(b, sc))") != gossip("B(a, B(b, sa))")
+
+
+def test_it_matters_which_events_can_happen() -> None:
+    task = coin()
+    signatures = {
+        signature(replace(task, actions=tuple(replace(one, designated=events) for one in task.actions)))
+        for events in ((0,), (1,), (0, 1))
+    }
+    assert len(signatures) == 3
 
 
 def test_a_bisimilar_initial_e_state_is_the_same() -> None:

@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from epigym.features.types import FeatureTypes
 from learn.models.calibration import Calibration, fit_calibration
+from learn.training.validation import validate_by_search
+from tests.helpers.tasks import coin
 
 numbers = st.floats(-1000, 1000)
 steps = st.floats(0, 1000)
@@ -83,6 +86,12 @@ def test_known_fits(values: list[float], distances: list[float], expected: Calib
     found = fit_calibration(np.array(values, dtype=np.float64), np.array(distances, dtype=np.float64))
     np.testing.assert_allclose(found.values, expected.values)
     np.testing.assert_allclose(found.steps, expected.steps)
+
+
+def test_the_e_states_of_a_plan_count_with_the_actions_left() -> None:
+    found = validate_by_search([(coin(), FeatureTypes(coin()))], 10, lambda space, types: lambda ids: -1.0 * ids)
+    assert (found.values.tolist(), found.steps.tolist()) == ([0.0, -1.0, -2.0, -3.0], [3.0, 2.0, 1.0, 0.0])
+    assert found.calibrate() == Calibration((-3, -2, -1, 0), (0, 1, 2, 3))
 
 
 def squared_error(found: np.ndarray, distances: np.ndarray) -> float:

@@ -115,6 +115,17 @@ def test_a_perspective_is_what_the_agent_believes(problem: str, path: list[str])
                 assert nested.holds(fact) == seen.holds(f"B({other}, {fact})")
 
 
+def test_perspectives_are_nested_in_the_order_of_the_agents() -> None:
+    successors = (
+        (frozenset({1}),) * 2,
+        (frozenset({0}),) * 2,
+    )  # each is sure of something else, and thinks so of others
+    initial = EState((frozenset({"p"}), frozenset()), successors, (0,))
+    found = of_space(StateSpace(Task("stubborn", ("p",), ("a", "b"), (), initial, (fluent("p"),))))
+    assert found.take_perspective([], ["a", "b"]).holds("p")
+    assert found.take_perspective([], ["b", "a"]).holds("-p")
+
+
 def test_perspectives_that_do_not_exist() -> None:
     successors = ((frozenset({1}),) * 2, (frozenset({0}), frozenset[int]()))  # a believes that b believes everything
     initial = EState((frozenset({"p"}), frozenset()), successors, (0,))

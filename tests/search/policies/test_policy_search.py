@@ -134,6 +134,15 @@ class Drawn:
         return Outcomes(*np.array(rows, np.int32).reshape(-1, 5).T, np.zeros(len(rows), np.bool_))
 
 
+def test_a_policy_one_action_longer_than_need_be_is_improved() -> None:
+    space: Any = Drawn({0: {0: {1}, 1: {4}}, 1: {0: {2}}, 2: {0: {3}}, 3: {}, 4: {0: {3}}}, {3})
+    found = PolicySearch(space, None, Limits().start())  # type: ignore[arg-type]
+    found.graph.expand([0, 1, 2])
+    assert found.graph.depth[0] == 3
+    found.improve()
+    assert found.graph.depth[0] == 2
+
+
 def sample_graph(rng: random.Random) -> Drawn:
     size = rng.randint(4, 40)
     span, goals = rng.choice([3, 6, size]), set(rng.sample(range(1, size), rng.randint(1, 2)))

@@ -9,7 +9,7 @@ DEMO_TRAIN = python -m learn.train encoding=relational domain=search_and_rescue 
 DEMO_SOLVE = python -m search.solve problem=search_and_rescue/sar_08_n4_fire agent=hfs heuristic=learned \
   heuristic.checkpoint=outputs/train/search_and_rescue/model.json compare=[bfs,lazy/h_ff]
 
-.PHONY: demo test test-slow core sanitize addresses races bench gpu wheel site
+.PHONY: demo test test-slow faults core sanitize addresses races bench gpu wheel site
 
 demo: .venv/installed
 	rm -rf outputs/train/search_and_rescue
@@ -24,6 +24,10 @@ test: .venv/installed
 
 test-slow: .venv/installed addresses
 	$(BIN)/python -m pytest -m slow --numprocesses 2 --dist worksteal
+
+# Puts in each deliberate fault, one at a time: the fast tests must find all of them.
+faults: .venv/installed
+	$(BIN)/python -m tests.faults.run
 
 # Rebuilds what changed in the C++ core, reinstalls it in place and renews its type stub.
 core: .venv/installed

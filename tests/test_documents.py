@@ -20,6 +20,7 @@ from epigym.cli.words import hydra_words
 from epigym.config.packages import PLACE
 from tests.helpers.benchmark_files import ROOT, SHARED
 from tests.helpers.commands import settings_of
+from tests.helpers.marks import slow_but
 from tests.tools import commands as commands_page
 
 KINDS = ("-m", "data=published", "recipe=paper", "model=linear", "model=paper")
@@ -32,8 +33,8 @@ SHORT = {
     "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=20000 instances=2",
     "learn.train": "data.instances=2 data.goals=2 validation.problems=2 validation.nodes=50 trainer.max_epochs=2",
     "learn.train data=published": "data.expansions=4 validation.problems=2 validation.nodes=50 trainer.max_epochs=2",
-    "learn.train recipe=paper": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64"
-    " trainer.limit_train_batches=50 trainer.max_epochs=6",
+    "learn.train recipe=paper": "explorer.max_visited=4000 explorer.max_kept=1000 data.batch_size=64"
+    " trainer.limit_train_batches=10 trainer.max_epochs=1",
     "learn.train data=published model=paper": "explorer.max_visited=20000 explorer.max_kept=3000 data.batch_size=64"
     " trainer.max_steps=100 trainer.limit_train_batches=50",
     "learn.train model=linear": "model.instances=3 model.validation=2 model.nodes=50 model.iterations=[0]"
@@ -81,6 +82,10 @@ GROUPS = [
     ["docs/measuring.md", "docs/results.md"],
 ]
 """Documents whose commands run one after the other, as the later ones use what the earlier ones write."""
+
+TRAINING = ("train_and_use.md", "cluster.md", "neural.md", "results.md")
+QUICK = [group for group in GROUPS if not group[-1].endswith(TRAINING)]
+"""Those whose commands take seconds at most; the others are left to the slow tests."""
 
 LINK = re.compile(r'(?:src="|\]\()((?!http)[^")#]+)')
 OUTPUT = re.compile(rf"^ {{4}}({STARTS}[^\n]+)\n\n```text\n(.*?)```", flags=re.MULTILINE | re.DOTALL)
@@ -230,13 +235,7 @@ def examples(file: Path) -> list[str]:
 EXAMPLES = [command for file in sorted((ROOT / "conf").rglob("*.yaml")) for command in examples(file)]
 
 
-@pytest.mark.parametrize(
-    "documents",
-    [
-        pytest.param(group, id=" ".join(group), marks=[pytest.mark.slow] if "docs/results.md" in group else [])
-        for group in GROUPS
-    ],
-)
+@pytest.mark.parametrize("documents", slow_but(GROUPS, *QUICK), ids=" ".join)
 def test_commands_run(documents: list[str], tmp_path: Path, serve: Serve) -> None:
     shown = [command for name in documents for command in commands(name) if not is_public(command)]
     run_all(shown, tmp_path, serve, {key: lines for name in documents for key, lines in outputs(name).items()})
@@ -274,7 +273,12 @@ def test_what_documents_name() -> None:
     assert [name for name in names if not (ROOT / name.partition("<")[0]).exists()] == []
 
 
-@pytest.mark.parametrize("document", [name for name in DOCUMENTS if blocks(name)])
+WITH_BLOCKS = [name for name in DOCUMENTS if blocks(name)]
+
+
+@pytest.mark.parametrize(
+    "document", slow_but(WITH_BLOCKS, *(name for name in WITH_BLOCKS if name != "docs/tutorials/reinforcement.md"))
+)
 def test_python_blocks_run(document: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One after the other, as one program."""
     monkeypatch.chdir(ROOT)
@@ -299,6 +303,7 @@ def test_a_tutorial_shows_files_as_they_are(document: str) -> None:
     assert [name for name, shown in files if shown != (ROOT / name).read_text(encoding="utf-8")] == []
 
 
+@pytest.mark.slow
 def test_the_demo_prints_what_the_readme_shows(tmp_path: Path, serve: Serve) -> None:
     """Except for the numbers of the trained network, whose last bits depend on the processor."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -336,7 +341,9 @@ def test_there_are_two() -> None:
     assert [path.stem for path in NOTEBOOKS] == ["environment", "train_and_search"]
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", slow_but(NOTEBOOKS, *(path for path in NOTEBOOKS if path.stem == "environment")), ids=lambda path: path.stem
+)
 def test_cells_print_the_outputs(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -24,6 +24,7 @@ from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, considers_possible
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.domain_problems import read
+from tests.helpers.marks import slow_but
 
 BASES: dict[str, dict[str, Any]] = {"blocks_world": {"tier": "clumsy"}}
 """Parameters of problems in which all others matter, where the defaults are none."""
@@ -69,7 +70,7 @@ def test_documented_ranges_are_those_that_are_checked() -> None:
                 domains.write(domain, **{**BASES.get(domain, {}), name: wrong})
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("domain", slow_but(DOMAINS, "active_muddy_child", "assembly_line", "coin_in_the_box"))
 def test_every_size_is_read_without_a_warning_and_has_a_vocabulary(domain: str) -> None:
     for parameters in ({}, BASES.get(domain, {}), *sampled(domain, "train", 4), *sampled(domain, "validation", 1)):
         task = read(domain, **parameters)
@@ -102,7 +103,7 @@ def test_beliefs_remain_consistent_if_the_domain_says_so(domain: str) -> None:
     assert all(consistent(states).all() for states in walks) == DOMAINS[domain].consistent_beliefs
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("domain", slow_but(DOMAINS, "coin_in_the_box", "gossip", "search_and_rescue"))
 def test_instances_ranges_and_growth_are_legal_and_lines_short_enough_to_read(domain: str) -> None:
     chosen = DOMAINS[domain]
     assert not {*chosen.train} & {*chosen.test}

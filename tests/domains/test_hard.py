@@ -16,6 +16,7 @@ from tests.benchmarks.suites.__main__ import main
 from tests.benchmarks.suites.hard import GIVEN_UP, HardInstance, draw, searches
 from tests.benchmarks.suites.hard_sizes import LINES
 from tests.benchmarks.suites.tables import read_instances
+from tests.helpers.marks import slow_but
 from tests.helpers.structures import follow
 
 INSTANCES = read_instances(HARD, HardInstance.read)
@@ -72,7 +73,7 @@ def test_both_suites_hold_as_many_problems_of_the_same_sizes() -> None:
     )
 
 
-@pytest.mark.parametrize("domain", LINES)
+@pytest.mark.parametrize("domain", slow_but(LINES, "blocks_world", "collaboration_communication"))
 def test_sizes_and_plans_of_the_lowest_step_and_of_the_highest_that_is_small(domain: str) -> None:
     problems = [instance for instance in INSTANCES if instance.domain == domain]
     problems.sort(key=lambda instance: (instance.actions, instance.step))
@@ -104,7 +105,7 @@ def test_the_program_searches_and_goes_on_where_it_was(tmp_path: Path, monkeypat
         before = out.read_bytes()
 
 
-@pytest.mark.parametrize("domain", LINES)
+@pytest.mark.parametrize("domain", slow_but(LINES, "coin_in_the_box", "search_and_rescue"))
 def test_lines_grow(domain: str) -> None:
     once = list({str(size): size for size in LINES[domain].sizes}.values())
     tasks = [domain_problem(domain, **size) for size in (*once[:-1:4], once[-1])]

@@ -16,6 +16,7 @@ from epigym.reference.semantics import validate
 from search import competition
 from search.agents.result import SearchResult, SearchStatus
 from tests.helpers.epddl_problem import PLANS, PROBLEM, Files, write_problem
+from tests.helpers.marks import slow_but
 from tests.helpers.tasks import COIN, COUNTER, DELUDED
 
 SHOUT = "executable shout if B(a, tail), tail"
@@ -153,16 +154,23 @@ def test_plans_with_consistent_beliefs_are_another_question(folder: Path) -> Non
 def test_exit_codes_say_how_a_search_ended(folder: Path) -> None:
     calls = [
         Call(folder / "c1", "search.solve", ("problem=../hopeless.txt", "agent=bfs")),
-        Call(folder / "c2", "search.solve", ("problem=../coin.txt", "agent=bfs", "max_expanded=1")),
+        Call(folder / "c2", "search.solve", ("problem=../coin.txt", "compare=bfs", "max_expanded=3")),
         Call(folder / "c3", "search.solve", ("problem=../wrong.txt",)),
+    ]
+    codes, texts = zip(*(call.outcome() for call in calls), strict=True)
+    assert codes == (11, 12, 65)
+    assert "wrong.txt:" in texts[2]
+    assert "tale" in texts[2]
+
+
+@pytest.mark.slow
+def test_exit_codes_of_wrong_settings_and_of_sweeps(folder: Path) -> None:
+    calls = [
         Call(folder / "c4", "search.solve", ("problem=../coin.txt", "agnet=bfs")),
         Call(folder / "c5", "search.solve", ()),
         Call(folder / "c6", "search.solve", ("-m", "agent=bfs", "problem=../hopeless.txt,../coin.txt")),
     ]
-    codes, texts = zip(*(call.outcome() for call in calls), strict=True)
-    assert codes == (11, 12, 65, 64, 64, 0)
-    assert "wrong.txt:" in texts[2]
-    assert "tale" in texts[2]
+    assert [call.outcome()[0] for call in calls] == [64, 64, 0]
     assert len(list((folder / "c6").glob("outputs/solve/*/*/result.json"))) == 2
 
 
@@ -248,19 +256,17 @@ def test_usage_and_installation(capsys: pytest.CaptureFixture[str]) -> None:
     assert script.load() is competition.main
 
 
-def test_solve_and_validate_take_epddl_files_and_specifications(files: Files, tmp_path: Path) -> None:
-    folder = f"hydra.run.dir={tmp_path}/run"
-    by_files = (f"problem={files.problem}", f"domain_file={files.domain}", f"libraries=[{files.library}]", folder)
-    by_spec = (f"problem={files.spec}", folder)
+@pytest.mark.parametrize("named", slow_but(["files", "specification"], "files"))
+def test_solve_and_validate_take_epddl_files_and_specifications(named: str, files: Files, tmp_path: Path) -> None:
+    by_files = (f"problem={files.problem}", f"domain_file={files.domain}", f"libraries=[{files.library}]")
+    words = (*(by_files if named == "files" else (f"problem={files.spec}",)), f"hydra.run.dir={tmp_path}/run")
     plan = tmp_path / "plan.json"
-    for words in (by_files, by_spec):
-        code, output = call("search.solve", *words, f"plan_file={plan}")
-        assert code == 0, output
-        assert json.loads(plan.read_text()) == PLANS[0]
-        code, output = call("search.validate", *words, f"plan={plan}")
-        assert (code, output) == (0, "valid: 2 actions reach the goal of coin-1\n")
-        plan.unlink()
-    code, output = call("search.validate", *by_spec, "plan=[lift_Ann,shout_Bob]")
+    code, output = call("search.solve", *words, f"plan_file={plan}")
+    assert code == 0, output
+    assert json.loads(plan.read_text()) == PLANS[0]
+    code, output = call("search.validate", *words, f"plan={plan}")
+    assert (code, output) == (0, "valid: 2 actions reach the goal of coin-1\n")
+    code, output = call("search.validate", *words, "plan=[lift_Ann,shout_Bob]")
     assert (code, "not valid: step 2: action 'shout_Bob' is not applicable" in output) == (1, True)
 
 

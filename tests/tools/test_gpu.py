@@ -18,6 +18,7 @@ def run(folder: Path, *arguments: str) -> str:
     return subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, text=True).stdout
 
 
+@pytest.mark.slow
 def test_without_a_gpu_nothing_is_measured(tmp_path: Path) -> None:
     said = run(tmp_path)
     assert said.startswith("nothing was measured: PyTorch finds no GPU")

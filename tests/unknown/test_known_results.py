@@ -15,6 +15,7 @@ from epigym.language import parse_formula
 from epigym.reference.semantics import apply, holds, validate
 from epigym.task.formula import common, fluent
 from search.agents.result import SearchStatus
+from tests.helpers.marks import slow_but
 from tests.unknown.domains import destinations
 from tests.unknown.registry import DOMAINS, PROBLEMS, SIZES, Problem
 
@@ -227,7 +228,10 @@ def test_there_are_at_least_eight_domains_that_the_project_does_not_know() -> No
     assert tuple(TABLE) == PROBLEMS
 
 
-@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
+SMALL = [problem for problem in PROBLEMS if problem.size == "small"]
+
+
+@pytest.mark.parametrize("problem", slow_but(PROBLEMS, *SMALL), ids=lambda problem: problem.name)
 def test_sizes_and_plans_are_the_known_ones(problem: Problem) -> None:
     task, row, plan = problem.read(), TABLE[problem], problem.construct_plan()
     worlds, designated = len(task.initial.valuations), len(task.initial.designated)

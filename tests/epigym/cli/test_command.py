@@ -26,6 +26,7 @@ from epigym.config.packages import PLACE, check_place
 from epigym.errors import EpigymError, MissingError
 from search.solve import Solve
 from tests.helpers.commands import settings_of
+from tests.helpers.marks import slow_but
 from tests.helpers.tasks import COIN
 
 COMMANDS = [name for package in ("learn", "search") for name in list_commands(package) if name != "search.competition"]
@@ -59,7 +60,7 @@ def test_a_full_disk_is_one_line(call: Call, monkeypatch: pytest.MonkeyPatch) ->
     assert "No space left on device" in errors
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", slow_but(COMMANDS, *sorted(COMMANDS)[::2]))
 def test_a_refused_command_leaves_no_folder(call: Call, tmp_path: Path, command: str) -> None:
     code, _, errors = call(command.rpartition(".")[2], "debug=7")  # by the settings, after Hydra has composed them
     assert (code, errors.count("\n")) == (ExitCode.USAGE, 1)

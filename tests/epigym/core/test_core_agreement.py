@@ -14,13 +14,28 @@ from epigym.task.task import Action, EState, Event, Task
 from tests.helpers import strategies
 from tests.helpers.benchmark_files import load_published_task, table
 from tests.helpers.comparison import Comparison, random_plan
+from tests.helpers.marks import slow_but
 
 SEQUENCES_PER_DOMAIN = 1000
 
 
-@settings(max_examples=250)
-@given(strategies.tasks(), st.lists(strategies.formulas(), max_size=3), st.data())
+RANDOM_WALKS = given(strategies.tasks(), st.lists(strategies.formulas(), max_size=3), st.data())
+
+
+@settings(max_examples=75)
+@RANDOM_WALKS
 def test_random_tasks(task: Task, formulas: list[Formula], data: st.DataObject) -> None:
+    compare_walk(task, formulas, data)
+
+
+@pytest.mark.slow
+@settings(max_examples=250)
+@RANDOM_WALKS
+def test_more_random_tasks(task: Task, formulas: list[Formula], data: st.DataObject) -> None:
+    compare_walk(task, formulas, data)
+
+
+def compare_walk(task: Task, formulas: list[Formula], data: st.DataObject) -> None:
     both = Comparison(task, formulas)
     state: int | None = both.space.initial
     for _ in range(5):
@@ -35,7 +50,7 @@ def test_random_tasks(task: Task, formulas: list[Formula], data: st.DataObject) 
 
 
 @settings(max_examples=15)
-@pytest.mark.parametrize("worlds", [33, 63, 64, 65, 66, 128, 129, 512, 513, 700])
+@pytest.mark.parametrize("worlds", slow_but([33, 63, 64, 65, 66, 128, 129, 512, 513, 700], 33, 63, 64, 65, 129))
 @given(
     strategies.tasks(max_worlds=1, max_actions=2),
     st.integers(0, 2**32),
@@ -88,7 +103,7 @@ def test_interning_ignores_the_order_and_the_number_of_worlds(estate: EState, se
     assert len(space) == 1
 
 
-@settings(max_examples=300)
+@settings(max_examples=250)
 @given(strategies.estates(max_worlds=4), strategies.estates(max_worlds=4))
 def test_a_formula_distinguishes_different_ids(left: EState, right: EState) -> None:
     fluents, agents = strategies.FLUENTS, strategies.AGENTS
@@ -143,9 +158,20 @@ def tasks(draw: st.DrawFn) -> Task:
     return Task("t", FLUENTS, ("i",), tuple(draw(actions(f"a{k}")) for k in range(count)), estate, ())
 
 
-@settings(max_examples=400)
+@settings(max_examples=125)
 @given(tasks())
 def test_applicable_actions(task: Task) -> None:
+    compare_applicable_actions(task)
+
+
+@pytest.mark.slow
+@settings(max_examples=400)
+@given(tasks())
+def test_applicable_actions_of_more_tasks(task: Task) -> None:
+    compare_applicable_actions(task)
+
+
+def compare_applicable_actions(task: Task) -> None:
     space = StateSpace(task)
     expected = reference.applicable_actions(task, task.initial)
     assert tuple(space.applicable([space.initial])[0]) == expected

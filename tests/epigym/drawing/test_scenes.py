@@ -12,6 +12,7 @@ from epigym.__main__ import main
 from epigym.envs.registration import camel_case
 from epigym.problem import domain_problem
 from tests.helpers.benchmark_files import ROOT
+from tests.helpers.marks import slow_but
 from tests.helpers.structures import follow
 
 PICTURES = ROOT / "docs" / "pictures"
@@ -144,7 +145,7 @@ def test_without_its_actions_the_caption_is_not_true(name: str) -> None:
     assert not all(map(initial.holds, BELIEFS[name]))
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", slow_but(COMMANDS, *sorted(COMMANDS)[::2]))
 def test_the_picture_is_what_its_command_draws(name: str, tmp_path: Path) -> None:
     out = tmp_path / "picture.svg"
     assert main(["show", *COMMANDS[name], f"out={out}"]) == 0

@@ -90,7 +90,7 @@ def test_graphs_of_random_tasks_are_those_of_plain_python(task: Task, other: For
 @pytest.mark.parametrize(
     "problem",
     ["coin_in_the_box/pl_6", "grapevine/3_pl_4", "blocks_world", "consecutive_numbers", "search_and_rescue",
-     "active_muddy_child/amc_09_05_muddy", "epistemic_gossip"],
+     pytest.param("active_muddy_child/amc_09_05_muddy", marks=pytest.mark.slow), "epistemic_gossip"],
 )  # fmt: skip
 def test_graphs_of_problems_are_those_of_plain_python(problem: str) -> None:
     space = StateSpace(load_problem(problem))

@@ -24,6 +24,7 @@ from epigym.envs.vector import EpistemicVectorEnv
 from epigym.errors import EpigymError
 from epigym.space.rows import GraphBatch, join
 from tests.helpers.bit_graphs import bit_graphs
+from tests.helpers.marks import slow_but
 
 DOMAINS = ("CoinInTheBox", "Grapevine", "Gossip")
 MODES = tuple(AutoresetMode)
@@ -132,7 +133,7 @@ def test_arrays_that_the_caller_changes_change_no_step(mode: AutoresetMode) -> N
 
 @pytest.mark.parametrize("random_goals", [False, True])
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("domain", slow_but(DOMAINS, *DOMAINS[::2]))
 def test_it_is_as_many_single_environments(domain: str, mode: AutoresetMode, random_goals: bool) -> None:
     terminated, truncated = assert_same_play(domain, mode, 3, random_goals=random_goals, goal_steps=2)
     assert truncated

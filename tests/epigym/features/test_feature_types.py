@@ -18,6 +18,7 @@ from epigym.space.signature import word
 from epigym.task.formula import Formula, believes, common, fluent, not_, or_
 from epigym.task.task import Task
 from tests.helpers import strategies
+from tests.helpers.marks import slow_but
 from tests.helpers.structures import add_structure, walk_by_other_names
 from tests.helpers.tasks import COIN, coin, delusion
 from tests.oracles.features import LEVELS
@@ -211,7 +212,7 @@ def drawn(domain: str, split: str, count: int) -> Iterator[dict[int, str]]:
         yield schema(domain, domains.DOMAINS[domain].sample(split, Random(seed)))
 
 
-@pytest.mark.parametrize("domain", list(domains.DOMAINS))
+@pytest.mark.parametrize("domain", slow_but(domains.DOMAINS, "blocks_world", "gossip", "search_and_rescue"))
 def test_what_larger_problems_are_made_of_is_known_from_smaller_ones(domain: str) -> None:
     known = {colour: text for found in drawn(domain, "train", 16) for colour, text in found.items()}
     for found in drawn(domain, "validation", 4):

@@ -42,11 +42,21 @@ def test_on_tasks_with_any_event_models(task: Task) -> None:
     assert_agreement(task)
 
 
-@settings(max_examples=20)
-@given(st.integers(0, 1 << 32))
-def test_on_tasks_as_people_write_them(seed: int) -> None:
+def assert_agreement_on_written_tasks(seed: int) -> None:
     assert_agreement(strategies.telling_task(random.Random(seed)))
     assert_agreement(strategies.sensing_task(random.Random(seed)))
+
+
+def test_on_tasks_as_people_write_them() -> None:
+    for seed in range(3):
+        assert_agreement_on_written_tasks(seed)
+
+
+@pytest.mark.slow
+@settings(max_examples=20)
+@given(st.integers(0, 1 << 32))
+def test_on_more_tasks_as_people_write_them(seed: int) -> None:
+    assert_agreement_on_written_tasks(seed)
 
 
 @pytest.mark.parametrize("problem", ["coin_in_the_box/pl_3", "selective_communication/4_2_pl_5"])

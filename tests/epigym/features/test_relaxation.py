@@ -63,8 +63,18 @@ def assert_agreement(task: Task, steps: int, seed: int) -> None:
         state = rng.choice(targets)
 
 
+RANDOM = given(strategies.tasks() | strategies.tasks(agents=("c", "a", "b")), st.integers(0, 99))
+
+
+@pytest.mark.slow
 @settings(max_examples=300)
-@given(strategies.tasks() | strategies.tasks(agents=("c", "a", "b")), st.integers(0, 99))
+@RANDOM
+def test_on_more_random_tasks(task: Task, seed: int) -> None:
+    assert_agreement(task, 3, seed)
+
+
+@settings(max_examples=150)
+@RANDOM
 def test_on_random_tasks(task: Task, seed: int) -> None:
     assert_agreement(task, 3, seed)
 

@@ -68,17 +68,30 @@ _COUNTED = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("row", sizes(), ids=lambda row: row["problem"].rsplit("/", 1)[-1])
-def test_sizes_of_the_competitions_problems(row: dict[str, str]) -> None:
+def assert_sizes(row: dict[str, str]) -> None:
     found = CASES[row["problem"]].ground(plank_compat=True)
     if not row["atoms"]:  # the toolkit ran out of time: 13 agents with a secret each
         assert (len(found.atoms), len(found.task.initial.valuations), len(found.task.actions)) == (13, 2**13, 13 * 12)
         return
     counts = (found.task.agents, found.atoms, found.task.initial.valuations, found.task.actions)
-    assert tuple(map(len, counts)) == tuple(int(row[key]) for key in ("agents", "atoms", "worlds", "actions"))
+    sizes = tuple(int(row[key]) for key in ("agents", "atoms", "worlds", "actions"))
+    assert tuple(map(len, counts)) == sizes, row["problem"]
+
+
+@pytest.mark.slow
+def test_sizes_of_the_competitions_problems() -> None:
+    for row in sizes():
+        assert_sizes(row)
 
 
 FIRST_OF_DOMAIN = {tuple(case.name.split("/")[-4:-2]): case for case in reversed(competition_cases())}
+
+
+def test_sizes_of_the_first_problem_of_each_family() -> None:
+    rows = [row for row in sizes() if CASES[row["problem"]] in FIRST_OF_DOMAIN.values()]
+    assert rows
+    for row in rows:
+        assert_sizes(row)
 
 
 def test_facts_forbid_actions_in_one_domain_only() -> None:

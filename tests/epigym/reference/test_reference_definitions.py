@@ -14,10 +14,11 @@ from epigym.reference import semantics as reference
 from epigym.reference.dense_model import PointedModel, rank_tuples
 from epigym.task.formula import Formula
 from tests.helpers import strategies
+from tests.helpers.marks import slow_but
 from tests.oracles import definitions
 
 FLUENTS, AGENTS = strategies.FLUENTS, strategies.AGENTS
-SIZES = [64, 65, 512, 513]
+SIZES = slow_but([64, 65, 512, 513], 64, 65)
 
 
 def assert_updates(task: Task) -> None:

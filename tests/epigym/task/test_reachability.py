@@ -42,7 +42,7 @@ def assert_never_denies(task: Task, count: int, formulas: Iterable[Formula]) -> 
                 assert may_reach_goal(replace(task, goal=(goal,)))
 
 
-@settings(max_examples=200)
+@settings(max_examples=130)
 @given(strategies.tasks(), st.lists(strategies.formulas(2), min_size=3, max_size=3))
 def test_what_is_reached_is_never_denied(task: Task, formulas: list[Formula]) -> None:
     assert_never_denies(task, 10, [*formulas, and_(*task.goal)])

@@ -25,6 +25,7 @@ from learn.data.pairs import make_pairs
 from search.agents import run_agent
 from search.agents.breadth_first import BreadthFirst
 from search.agents.result import SearchStatus
+from tests.helpers.marks import slow_but
 
 DOMAINS = list(domains.DOMAINS)
 
@@ -58,7 +59,7 @@ def mark_of(name: str) -> str:
     return signature(domain_problem(name))
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("domain", slow_but(DOMAINS, "epistemic_gossip", "cloud_scheduling"))
 def test_training_problems_are_exhausted_and_not_trivial(domain: str) -> None:
     for problem in sample(domain, "train"):
         space = StateSpace(problem.task)
@@ -87,6 +88,7 @@ def test_what_is_too_large_is_drawn_where_a_goal_is_in_sight() -> None:
         assert result.expanded < MAX_STATES  # all that is nearer than the goal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("domain", DOMAINS)
 @pytest.mark.parametrize("split", ["train", "validation"])
 def test_no_drawn_problem_is_a_test_problem_up_to_names(domain: str, split: str) -> None:
@@ -113,7 +115,7 @@ def test_test_problems_are_recognised() -> None:
     assert any(goal.op is Op.NOT and goal.children[0].op is Op.BELIEVES for goal in goals)
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("domain", slow_but(DOMAINS, "assembly_line", "epistemic_gossip"))
 def test_splits_grow(domain: str) -> None:
     def worlds_and_actions(split: str) -> int:
         tasks = [domain_problem(domain, **domains.DOMAINS[domain].sample(split, Random(seed))) for seed in range(6)]
@@ -132,13 +134,16 @@ def test_the_same_seed_draws_the_same_problems() -> None:
     assert parameters(3) != parameters(4)
 
 
-@pytest.mark.parametrize("domain", ["gossip", "coin_in_the_box"])
+@pytest.mark.parametrize("domain", slow_but(["gossip", "coin_in_the_box"], "coin_in_the_box"))
 @pytest.mark.parametrize(
     ("split", "long_goals", "steps", "subgoals"),
-    [
-        ("train", False, 15, 6), ("validation", False, 30, 12), ("test", False, 60, 24),
-        ("train", True, 30, 40), ("validation", True, 60, 60), ("test", True, 120, 80),
-    ],
+    slow_but(
+        [
+            ("train", False, 15, 6), ("validation", False, 30, 12), ("test", False, 60, 24),
+            ("train", True, 30, 40), ("validation", True, 60, 60), ("test", True, 120, 80),
+        ],
+        ("validation", False, 30, 12), ("train", True, 30, 40), ("test", True, 120, 80),
+    ),
 )  # fmt: skip
 def test_goals(
     domain: str, split: str, long_goals: bool, steps: int, subgoals: int, monkeypatch: pytest.MonkeyPatch

@@ -16,6 +16,7 @@ from learn.data.pairs import Pairs, make_pairs, make_plan_pairs, make_rollout
 from learn.training.validation import find_states_along
 from search.agents import make_agent, run_agent
 from search.heuristics import make_heuristic
+from tests.helpers.marks import slow_but
 from tests.helpers.structures import steps_to_a_goal
 from tests.helpers.tasks import coin, delusion, hopeless, trivial
 
@@ -71,7 +72,10 @@ def test_what_is_better_is_nearer_and_no_dead_end(problem: str) -> None:
     assert (np.diff(pairs.ids) > 0).all()
 
 
-@pytest.mark.parametrize(("problem", "most"), [(PROBLEMS[0], 190), (PROBLEMS[1], 20), ("coin_in_the_box/pl_2", 60)])
+@pytest.mark.parametrize(
+    ("problem", "most"),
+    slow_but([(PROBLEMS[0], 190), (PROBLEMS[1], 20), ("coin_in_the_box/pl_2", 60)], ("coin_in_the_box/pl_2", 60)),
+)
 def test_of_what_is_too_large_that_has_a_goal_in_sight_the_order_is_exact(problem: str, most: int) -> None:
     task = load_problem(problem)
     whole = explore(task, ExplorerSettings("exhaustive", max_visited=MOST))

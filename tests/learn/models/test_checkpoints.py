@@ -26,6 +26,7 @@ from learn.models.gine.export import export_onnx
 from learn.models.gine.network import GineNetwork
 from learn.models.gine.paper import PaperNetwork
 from learn.models.scoring import open_scorer
+from tests.helpers.marks import slow_but
 from tests.helpers.trained import PAPER, SMALL, content_of, random_trained
 
 TINY = PAPER | {"node_size": 4, "edge_size": 4, "hidden_size": 4, "head_size": 4, "blocks": 1}
@@ -74,7 +75,7 @@ def test_it_is_a_file_of_torch_too(good: Path) -> None:
     assert [path.name for path in good.parent.iterdir() if path.suffix == ".ckpt"] == ["best.ckpt"]
 
 
-@pytest.mark.parametrize("kind", ["good", "onnx_file"])
+@pytest.mark.parametrize("kind", slow_but(["good", "onnx_file"], "good"))
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_no_damage_passes(request: pytest.FixtureRequest, kind: str, data: st.DataObject) -> None:

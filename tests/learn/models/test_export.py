@@ -28,6 +28,8 @@ onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 pytest.importorskip("onnxscript")
 
+pytestmark = pytest.mark.slow
+
 CLOSE = 1e-4  # steps
 PROBLEM = "coin_in_the_box/pl_7"
 STEPS = Calibration([-2.5, 0.25, 3.0], [0.0, 1.0, 7.0])

@@ -17,6 +17,7 @@ from search.planning.options import DEFAULTS, SearchOptions
 from search.planning.planner import find_plan
 from search.planning.single_search import search_in_process
 from tests.helpers.graph_space import TablePreferences
+from tests.helpers.marks import slow_but
 from tests.helpers.recorder import Recorder
 from tests.helpers.tasks import SOLVABLE, hopeless
 from tests.oracles.symmetric import muddy_children, symmetric_task
@@ -39,7 +40,7 @@ def assert_same(task: Task, plain: SearchResult, pruned: SearchResult) -> None:
     assert pruned.plan is None or validate(task, pruned.plan, pruned.consistent_beliefs).valid
 
 
-@pytest.mark.parametrize("consistent_beliefs", [False, True])
+@pytest.mark.parametrize("consistent_beliefs", slow_but([False, True], False))
 def test_shortest_plans_of_random_tasks_are_as_short_as_without(consistent_beliefs: bool) -> None:
     saved = Counter[SearchStatus]()
     for seed in range(150):

@@ -283,6 +283,7 @@ def test_costs_are_those_of_all_processes(record: Record, tmp_path: Path, ending
         assert tmp_path / str(number) / row["file"] == record.file(tmp_path / str(number))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("heuristic", "is_learned"), [("gnn", True), ("goal_count", False)])
 def test_libraries_of_networks_are_imported_once(
     coin: str, heuristic: str, is_learned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -425,6 +426,7 @@ def problems(coin: str, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_and_ends_with_the_same_table(problems: Path) -> None:
     killed = start(problems, "folder=killed")
     before = []

@@ -19,6 +19,7 @@ LARGER = PROBLEM.replace("Ann Bob", "Ann Bob Cid Dee").replace("coin-1", "coin-2
 OWN = ("data=published", "objective=distance", "validation=loss", "base=h_add", "model.network.width=8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("encoding", "network"),
     [("hash", ["recipe=paper"]), ("bitmask", ["recipe=paper"]), ("map", ["recipe=paper"]), ("relational", OWN)],

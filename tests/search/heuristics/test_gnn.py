@@ -122,6 +122,7 @@ def checkpoints(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
     return str(path), str(path.with_suffix(".onnx"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", ["hfs", "hfs_star", "wa_star"])
 def test_an_exported_network_guides_the_same_search(agent: str, checkpoints: tuple[str, str]) -> None:
     results = [
@@ -134,6 +135,7 @@ def test_an_exported_network_guides_the_same_search(agent: str, checkpoints: tup
     assert found == expected
 
 
+@pytest.mark.slow
 def test_scores_of_an_export_agree_to_thousandths(checkpoints: tuple[str, str]) -> None:
     space = StateSpace(load_problem(PROBLEM))
     for state in range(20):
@@ -149,6 +151,7 @@ def test_scores_of_an_export_agree_to_thousandths(checkpoints: tuple[str, str]) 
     assert (scores.round(3) == expected.round(3))[~is_near_a_step].all()
 
 
+@pytest.mark.slow
 def test_an_exported_network_needs_no_torch(checkpoints: tuple[str, str]) -> None:
     script = (
         "import sys; sys.modules['torch'] = None\n"

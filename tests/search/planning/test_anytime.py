@@ -265,6 +265,7 @@ class Lost(Agent):
         return SearchStatus.SOLVED if space.is_goal([state])[0] else SearchStatus.EXPANSION_LIMIT
 
 
+@pytest.mark.slow
 def test_on_small_tasks_the_best_plan_is_as_short_as_breadth_first_search_finds_it() -> None:
     lost = Configuration.of({"_target_": "tests.search.planning.test_anytime.Lost"})
     optimal, removed, searched = 0, 0, 0

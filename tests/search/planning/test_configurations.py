@@ -26,6 +26,7 @@ from search.planning.single_search import search_in_process
 from search.solve import Solve
 from tests.helpers.benchmark_files import ROOT, SHARED
 from tests.helpers.commands import compose
+from tests.helpers.marks import slow_but
 from tests.helpers.tasks import coin
 
 CONF = ROOT / "conf"
@@ -138,7 +139,10 @@ def test_agents_find_the_same_with_two_threads(agent: str) -> None:
     assert alone == shared
 
 
-@pytest.mark.parametrize("experiment", sorted(options("experiment")))
+LARGE = {"comparison", "competition", "default"}
+
+
+@pytest.mark.parametrize("experiment", slow_but(options("experiment"), *{*options("experiment")} - LARGE))
 def test_experiments_can_be_small(experiment: str) -> None:
     whole, small = (
         compose(Evaluate, "evaluate", f"experiment={experiment}", f"size={size}") for size in ("full", "small")

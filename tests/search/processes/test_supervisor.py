@@ -21,6 +21,7 @@ from search.processes import supervisor
 from search.processes.supervisor import GRACE_SECONDS, Job, JobResult, supervise, watch
 from tests.helpers import jobs
 from tests.helpers.benchmark_files import ROOT
+from tests.helpers.marks import slow_but
 
 
 def test_values_come_back_and_failures_are_rows() -> None:
@@ -278,8 +279,10 @@ else:
 """
 
 
-@pytest.mark.parametrize("from_file", [True, False])
-@pytest.mark.parametrize("place", ["", "threads", "torch", "daemon", "daemon threads", "daemon served torch"])
+@pytest.mark.parametrize("from_file", slow_but([True, False], True))
+@pytest.mark.parametrize(
+    "place", slow_but(["", "threads", "torch", "daemon", "daemon threads", "daemon served torch"], "", "daemon")
+)
 def test_limits_hold_in_any_process(place: str, from_file: bool, tmp_path: Path) -> None:
     """Separate processes do not run the main script again."""
     switches = {name: name in place.split() for name in ("threads", "torch", "daemon", "served")}

@@ -1,1 +1,1 @@
-"""Deliberate faults in the core, and the tests that detect them."""
+"""Deliberate faults in the sources, and the tests that must find them."""

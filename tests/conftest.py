@@ -25,12 +25,6 @@ settings.register_profile("first", settings.get_profile("ci"), phases=(Phase.exp
 settings.load_profile("ci")
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--full", action="store_true", help="all random plans of all public EPDDL problems: hours; and others"
-    )
-
-
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Chromium, driven by Playwright; the test is skipped where there is none."""

@@ -14,6 +14,8 @@ from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.sensing import tossing
 from tests.helpers.tasks import COIN, DELUDED
 
+pytestmark = pytest.mark.slow
+
 NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1280, "height": 800}
 PROBLEMS = {
     "coin": (lambda: parse_mastar(COIN), ["lift", "look", "shout"]),

@@ -20,6 +20,8 @@ from search.planning.configuration import Configuration
 from tests.helpers.sensing import looking
 from tests.helpers.tasks import COIN, DELUDED
 
+pytestmark = pytest.mark.slow
+
 NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1280, "height": 800}
 PROBLEMS = {
     "coin": lambda: parse_mastar(COIN),

@@ -142,7 +142,7 @@ def test_agents_find_the_same_with_two_threads(agent: str) -> None:
 LARGE = {"comparison", "competition", "default"}
 
 
-@pytest.mark.parametrize("experiment", slow_but(options("experiment"), *{*options("experiment")} - LARGE))
+@pytest.mark.parametrize("experiment", slow_but(sorted(options("experiment")), *{*options("experiment")} - LARGE))
 def test_experiments_can_be_small(experiment: str) -> None:
     whole, small = (
         compose(Evaluate, "evaluate", f"experiment={experiment}", f"size={size}") for size in ("full", "small")

@@ -248,7 +248,7 @@ def test_commands_on_public_files_run(document: str, tmp_path: Path, serve: Serv
     run_all([command for command in commands(document) if is_public(command)], tmp_path, serve)
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", slow_but(EXAMPLES, *EXAMPLES[::4]))
 def test_examples_of_the_configuration_compose(example: str) -> None:
     command = Command.of(example)
     is_own = command.module == "epigym"  # of show and convert

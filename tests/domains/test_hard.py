@@ -90,6 +90,7 @@ def test_sizes_and_plans_of_the_lowest_step_and_of_the_highest_that_is_small(dom
         assert space.is_goal(follow(space, instance.plan.split())).tolist() == [False] * instance.plan_length + [True]
 
 
+@pytest.mark.slow
 def test_the_program_searches_and_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out, before = tmp_path / "hard.csv", b""
     for steps in (1, 2, 2):

@@ -105,6 +105,7 @@ def test_a_heuristic_that_nobody_asks_is_a_warning(folder: Path) -> None:
     assert "warning" not in other
 
 
+@pytest.mark.slow
 def test_validate_says_whether_where_and_why(folder: Path, solved: Call) -> None:
     solved.process.wait()
     calls = {
@@ -126,6 +127,7 @@ def test_validate_says_whether_where_and_why(folder: Path, solved: Call) -> None
     assert (code, "not valid: step 2: " in output and "did you mean 'look'?" in output) == (1, True)
 
 
+@pytest.mark.slow
 def test_plans_with_consistent_beliefs_are_another_question(folder: Path) -> None:
     flip, problem, forbid = "plan=[flip,shout]", "problem=../deluded.txt", "consistent_beliefs=true"
     calls = {

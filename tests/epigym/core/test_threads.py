@@ -19,6 +19,7 @@ from epigym.problem import load_problem
 from epigym.space.space import StateSpace, as_ids
 from epigym.task.formula import Formula, believes, fluent, not_
 from tests.helpers.gine_weights import TYPES, random_weights
+from tests.helpers.marks import slow_but
 
 T = TypeVar("T")
 THREADS = 8
@@ -79,7 +80,7 @@ BOUND: dict[str, Callable[[StateSpace], Callable[[Any], tuple[Any, ...]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", BOUND)
+@pytest.mark.parametrize("name", slow_but(BOUND, "relational", "network", "query"))
 def test_shared_objects_give_threads_the_results_of_one(name: str) -> None:
     space = explore_some()
     alone = BOUND[name](space)

@@ -32,13 +32,27 @@ def assert_agreement(space: StateSpace, tables: FeatureTables, states: list[int]
         np.testing.assert_allclose(rows.value[part], [expected[key] for key in sorted(expected)], rtol=1.2e-7)
 
 
-@settings(max_examples=200)
-@given(
+RANDOM = given(
     strategies.tasks() | strategies.tasks(agents=("c", "a", "b"), max_designated=4),
     st.integers(0, 2**32 - 1),
     st.sampled_from(twin.LEVELS),
 )
+
+
+@pytest.mark.slow
+@settings(max_examples=200)
+@RANDOM
+def test_on_more_random_tasks(task: Task, seed: int, how: tuple[int, bool]) -> None:
+    compare_on_walk(task, seed, how)
+
+
+@settings(max_examples=100)
+@RANDOM
 def test_on_random_tasks(task: Task, seed: int, how: tuple[int, bool]) -> None:
+    compare_on_walk(task, seed, how)
+
+
+def compare_on_walk(task: Task, seed: int, how: tuple[int, bool]) -> None:
     space = StateSpace(task)
     assert_agreement(space, twin.random_tables(task, seed), walk_states(space, seed), *how)
 

@@ -30,7 +30,7 @@ def lost() -> Task:
     return dataclasses.replace(delusion(), initial=LOST)
 
 
-@settings(max_examples=200)
+@settings(max_examples=130)
 @given(strategies.tasks(), st.data())
 def test_allowed_actions_keep_beliefs_consistent(task: Task, data: st.DataObject) -> None:
     """On any frame, with several designated worlds and types that depend on conditions."""

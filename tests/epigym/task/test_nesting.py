@@ -45,6 +45,7 @@ from epigym.task.reachability import may_reach_goal
 from epigym.task.symmetry import symmetries
 from epigym.task.task import Effect, Task
 from tests.helpers import epddl_texts
+from tests.helpers.marks import slow_but
 from tests.helpers.tasks import coin
 
 T = TypeVar("T")
@@ -126,7 +127,7 @@ def test_a_formula_with_all_levels(name: str) -> None:
     below(150, check)
 
 
-@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("name", slow_but(STEPS, *sorted(STEPS)[::2]))
 @pytest.mark.parametrize("make", [with_goal, everywhere])
 def test_a_task_with_all_levels(name: str, make: Callable[[Formula], Task], tmp_path: Path) -> None:
     task = make(deepest(STEPS[name]))
@@ -217,7 +218,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-@pytest.mark.parametrize("times", [101, 1200])
+@pytest.mark.parametrize("times", slow_but([101, 1200], 101))
 def test_mastar_names_the_place_of_more_levels(name: str, times: int) -> None:
     start, inner, end = TEXTS[name]
     text = start * times + inner + end * times

@@ -104,6 +104,7 @@ def test_other_environments_are_refused() -> None:
         next(train(vector(coin(encoding="relational")), CHOICES, steps=8, seed=0))
 
 
+@pytest.mark.slow
 def test_a_small_problem_is_learned_to_the_optimum() -> None:
     env = coin()
     goals = [env.task.goal]

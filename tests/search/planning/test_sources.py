@@ -69,6 +69,7 @@ def test_plans_from_environments_reach_their_goal(settings: dict[str, str], seed
         env.unwrapped.restore_state(snapshot)
 
 
+@pytest.mark.slow
 def test_later_plans() -> None:
     assert search.plan(random_env(0), agent="bfs").status is SearchStatus.SOLVED
     result = search.plan(random_env(0, steps=2), agent="bfs")

@@ -138,6 +138,7 @@ def test_commands(tmp_path: Path) -> None:
     assert (code, said) == (1, "not valid: step 1: action 'look_Ann' with event 0 has 2 branches, expected one\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "words", "message"),
     [

@@ -314,6 +314,7 @@ def test_a_compressed_table_stands_for_its_run(tmp_path: Path) -> None:
     assert read_outcomes([copy]) == read_outcomes([run])
 
 
+@pytest.mark.slow
 def test_what_is_left_out_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     run = write_run(
         tmp_path / "a",

@@ -243,8 +243,12 @@ def test_a_known_fire_is_looked_for_reported_and_put_out() -> None:
               ({"fires": []}, 3),
               ({"shape": "star", "fires": ["l2"]}, 3),
               ({"goal": "find", "starts": ["l1", "l2", "l3"]}, 3),
-              ({"locations": 4, "shape": "ring", "drones": 2, "goal": "find"}, 4),
           )),
+        pytest.param(
+            "search_and_rescue",
+            {"unknown": True, "locations": 4, "shape": "ring", "drones": 2, "goal": "find"},
+            4, {"sees_victim", "sees_nobody"}, marks=pytest.mark.slow,
+        ),
     ],
 )  # fmt: skip
 def test_policies_of_all_cases(domain: str, parameters: dict[str, Any], designated: int, outcomes: set[str]) -> None:

@@ -229,6 +229,7 @@ def test_there_are_at_least_eight_domains_that_the_project_does_not_know() -> No
 
 
 SMALL = [problem for problem in PROBLEMS if problem.size == "small"]
+QUICK = [problem for problem in SMALL if problem.version == "linear"]
 
 
 @pytest.mark.parametrize("problem", slow_but(PROBLEMS, *SMALL), ids=lambda problem: problem.name)
@@ -249,7 +250,7 @@ def test_sizes_and_plans_are_the_known_ones(problem: Problem) -> None:
 @pytest.mark.parametrize(
     "problem",
     [
-        pytest.param(problem, marks=[pytest.mark.slow] * (problem.size != "small"), id=problem.name)
+        pytest.param(problem, marks=[pytest.mark.slow] * (problem not in QUICK), id=problem.name)
         for problem, row in TABLE.items()
         if row["status"] != SearchStatus.TIME_LIMIT
     ],

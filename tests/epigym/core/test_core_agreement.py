@@ -103,9 +103,23 @@ def test_interning_ignores_the_order_and_the_number_of_worlds(estate: EState, se
     assert len(space) == 1
 
 
-@settings(max_examples=250)
-@given(strategies.estates(max_worlds=4), strategies.estates(max_worlds=4))
+PAIRS = given(strategies.estates(max_worlds=4), strategies.estates(max_worlds=4))
+
+
+@settings(max_examples=200)
+@PAIRS
 def test_a_formula_distinguishes_different_ids(left: EState, right: EState) -> None:
+    compare_ids(left, right)
+
+
+@pytest.mark.slow
+@settings(max_examples=300)
+@PAIRS
+def test_a_formula_distinguishes_more_different_ids(left: EState, right: EState) -> None:
+    compare_ids(left, right)
+
+
+def compare_ids(left: EState, right: EState) -> None:
     fluents, agents = strategies.FLUENTS, strategies.AGENTS
     goal = tuple(strategies.characteristic(estate, fluents, agents, rounds=8) for estate in (left, right))
     space = StateSpace(Task("t", fluents, agents, (), left, goal))

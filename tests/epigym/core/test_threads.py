@@ -80,7 +80,7 @@ BOUND: dict[str, Callable[[StateSpace], Callable[[Any], tuple[Any, ...]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", slow_but(BOUND, "relational", "network", "query"))
+@pytest.mark.parametrize("name", slow_but(BOUND, "relational", "query"))
 def test_shared_objects_give_threads_the_results_of_one(name: str) -> None:
     space = explore_some()
     alone = BOUND[name](space)

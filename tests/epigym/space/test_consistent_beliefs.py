@@ -30,9 +30,23 @@ def lost() -> Task:
     return dataclasses.replace(delusion(), initial=LOST)
 
 
+WALKS = given(strategies.tasks(), st.data())
+
+
 @settings(max_examples=130)
-@given(strategies.tasks(), st.data())
+@WALKS
 def test_allowed_actions_keep_beliefs_consistent(task: Task, data: st.DataObject) -> None:
+    compare_allowed_actions(task, data)
+
+
+@pytest.mark.slow
+@settings(max_examples=200)
+@WALKS
+def test_allowed_actions_keep_beliefs_consistent_in_more_tasks(task: Task, data: st.DataObject) -> None:
+    compare_allowed_actions(task, data)
+
+
+def compare_allowed_actions(task: Task, data: st.DataObject) -> None:
     """On any frame, with several designated worlds and types that depend on conditions."""
     estate, free = task.initial, StateSpace(task)
     if any(reference.find_inconsistent_beliefs(estate)):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epigym.errors import InconsistentBeliefsError, TaskError
@@ -88,8 +88,15 @@ def assert_agreement(task: Task, consistent_beliefs: bool, most: int = 12) -> Co
     return met
 
 
+@settings(max_examples=60)
 @given(tasks(max_designated=3), st.booleans())
 def test_core_and_reference_agree_on_any_task(task: Task, consistent_beliefs: bool) -> None:
+    assert_agreement(task, consistent_beliefs, 4)
+
+
+@pytest.mark.slow
+@given(tasks(max_designated=3), st.booleans())
+def test_core_and_reference_agree_on_more_tasks(task: Task, consistent_beliefs: bool) -> None:
     assert_agreement(task, consistent_beliefs, 4)
 
 

@@ -102,6 +102,7 @@ def test_searches_of_evaluations_and_of_the_page_are_ended(search: Search, tmp_p
 
 
 @pytest.mark.parametrize("place", PLACES)
+@pytest.mark.slow
 def test_a_heuristic_that_takes_too_much_memory_is_ended(place: str, tmp_path: Path) -> None:
     most, blocks = memory_and_blocks_beyond()
     configuration = stuck(tmp_path / "started", fills=blocks, at=PLACES[place])
@@ -199,7 +200,7 @@ def test_a_job_may_change_its_time_limit(tmp_path: Path) -> None:
 
 def test_no_time_limit_ends_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     """Plans are validated in the searching process, here beyond its time limit."""
-    limit = 2.0
+    limit = 1.0
 
     def validate(task: Task, plan: tuple[str, ...], *, consistent_beliefs: bool) -> Validation:
         end = monotonic() + limit + 2 * GRACE_SECONDS

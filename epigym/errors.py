@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 
 class EpigymError(Exception):
     """Base class of all errors raised by epigym."""
@@ -23,10 +26,16 @@ class ParseError(EpigymError):
         self.file = file
         self.line = line
         self.column = column
+        self.source = source
         text = f"{file}:{line}:{column}: {message}"
         if source:
             text += f"\n  {source}\n  {' ' * (column - 1)}^"
         super().__init__(text)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it is pickled, so that a process passes it on to another: by the arguments of its constructor."""
+        make = partial(type(self), file=self.file, line=self.line, column=self.column, source=self.source)
+        return make, (self.message,), vars(self)
 
 
 class TaskError(EpigymError):

@@ -147,6 +147,21 @@ def test_the_other_runs_of_a_sweep_are_done_before_an_error_is_raised(call: Call
     assert [path.parent.name for path in tmp_path.glob("outputs/solve/*/*/result.json")] == ["1"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("launcher", "plugin"), [("local", "joblib"), ("submitit_local", "submitit")])
+def test_a_sweep_in_processes_names_a_bad_file_and_does_the_others(tmp_path: Path, launcher: str, plugin: str) -> None:
+    pytest.importorskip(f"hydra_plugins.hydra_{plugin}_launcher")
+    (tmp_path / "coin.txt").write_text(COIN)
+    (tmp_path / "bad.txt").write_text("rubbish (\n")
+    words = ("-m", "problem=bad.txt,coin.txt", "agent=bfs", f"hydra/launcher={launcher}")
+    command = (sys.executable, "-m", "search.solve", *words)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == ExitCode.BAD_INPUT
+    assert "error: bad.txt:1:10: unexpected end of the text; expected a name\n" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.parent.name for path in tmp_path.glob("outputs/solve/*/*/result.json")] == ["1"]
+
+
 def test_the_configuration_of_the_user_is_left_alone(call: Call, tmp_path: Path) -> None:
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf" / "__init__.py").touch()

@@ -48,12 +48,13 @@ class Names:
     declared: dict[str, dict[str, int]] = field(default_factory=lambda: {"fluent": {}, "action": {}, "agent": {}})
 
     def declare(self, kind: str, name: Node) -> None:
-        """Add a new name."""
+        """Add a name; a repeated declaration, as in published problems, is a warning."""
         known = self.declared[kind]
         text = name_text(name)
         if text in known:
-            raise self.source.error(f"{kind} {text!r} is already declared in line {known[text]}", name)
-        known[text] = position(name)[0]
+            self.source.warn(f"{kind} {text!r} is already declared in line {known[text]}", name)
+        else:
+            known[text] = position(name)[0]
 
     def find(self, kind: str, name: Node) -> str:
         """The text of a name, which must be declared as a `kind`."""

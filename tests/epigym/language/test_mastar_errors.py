@@ -62,9 +62,6 @@ def error_of(text: str) -> ParseError:
         ("ann observes sya;", 14, "unknown action 'sya': did you mean 'say'?"),
         ("ann observes act if C([ann, bop], p);", 29, "unknown agent 'bop': did you mean 'bob'?"),
         ("goal at(ann,1);", 6, "unknown fluent 'at(ann,1)'"),
-        ("fluent r, p;", 11, "fluent 'p' is already declared in line 1"),
-        ("action act;", 8, "action 'act' is already declared in line 2"),
-        ("agent cid, cid;", 12, "agent 'cid' is already declared in line 4"),
         ("goal B([ann, bob], p);", 8, "B takes one agent, found 2: use E or C"),
         # actions
         ("act causes p; act determines q;", 15, "action 'act' is of kind ontic and cannot also be of kind sensing"),
@@ -168,6 +165,20 @@ def test_statements_without_effect_are_a_warning() -> None:
     assert holds(apply(task, task.initial, task.actions[0]), task.agents, believes("ann", fluent("q")))
     with pytest.warns(ProblemWarning, match="<string>:5:16: action 'say' announces both 'q' and '-q'"):
         parse_mastar(HEAD + "say announces q;\n say announces -q;" + TAIL)
+
+
+@pytest.mark.parametrize(
+    ("statement", "column", "message"),
+    [
+        ("fluent q, p;", 11, "fluent 'p' is already declared in line 1"),
+        ("action act;", 8, "action 'act' is already declared in line 2"),
+        ("agent cid, cid;", 12, "agent 'cid' is already declared in line 4"),
+    ],
+)
+def test_repeated_declarations_are_a_warning(statement: str, column: int, message: str) -> None:
+    with pytest.warns(ProblemWarning) as caught:
+        parse_mastar(HEAD + statement + TAIL, file="some.txt")
+    assert f"some.txt:4:{column}: {message}" in [str(warning.message) for warning in caught]
 
 
 def test_errors_in_files_name_the_file(tmp_path: Path) -> None:

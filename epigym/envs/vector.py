@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -59,14 +60,13 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
     - `Disabled`: at `reset` with the option `reset_mask`; a step before that is an error.
 
     ## Information
-    After `reset` and every `step`, for all environments. Each array has a companion with an underscore before its name,
-    bool[num_envs], which marks the environments with such information:
+    After `reset` and every `step`, in the form of `gymnasium.vector.SyncVectorEnv`. Each array has a companion with an
+    underscore before its name, bool[num_envs], which marks the environments with such information:
 
     - `action_mask`: int8[num_envs, n].
-    - `inconsistent_agents`: bool[num_envs, n_agents], in the order of `task.agents`.
+    - `inconsistent_agents`: object[num_envs], a tuple of names each.
     - `is_goal`, `invalid_action`: bool[num_envs].
-
-    After `reset` also `action_names`, one tuple.
+    - `action_names`: object[num_envs], a tuple of names each; where an episode begins.
 
     Args:
         single: one environment of the task, which becomes part of this one.
@@ -137,7 +137,9 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
         self._ended[members] = self._invalid[members] = False
         self._is_reset = True
         self._look()
-        return self.goals.graphs(self.states), self._infos() | {"action_names": self.action_names}
+        beginning = np.zeros(self.num_envs, np.bool_)
+        beginning[members] = True
+        return self.goals.graphs(self.states), self._infos() | self._names(beginning)
 
     def step(self, actions: NDArray[np.int64]) -> Step:
         """Apply an action in every environment.
@@ -173,11 +175,12 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
         if self.autoreset_mode is not AutoresetMode.SAME_STEP:
             self._ended = ended
         elif ended.any():
-            final = self._final(ended)
+            final, starting = self._final(ended), ended
             self._start(np.flatnonzero(ended), {})
             self._invalid = self._invalid & ~ended
             self._look()
-        return self.goals.graphs(self.states), rewards, terminated, truncated, self._infos() | final
+        infos = self._infos() | self._names(starting) | final
+        return self.goals.graphs(self.states), rewards, terminated, truncated, infos
 
     def search_problem(self, index: int) -> SearchProblem:
         """From the current e-state of an environment to its current goal.
@@ -215,12 +218,29 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
         """The information on environments: those that are known, or all."""
         infos = {
             "action_mask": self._mask.copy(),
-            "inconsistent_agents": self._inconsistent_agents.copy(),
+            "inconsistent_agents": self._list_inconsistent_agents(),
             "is_goal": self._is_goal.copy(),
             "invalid_action": self._invalid.copy(),
         }
         known = np.ones(self.num_envs, np.bool_) if known is None else known
         return infos | {f"_{name}": known for name in infos}
+
+    def _list_inconsistent_agents(self) -> NDArray[np.object_]:
+        """The names of the agents with inconsistent beliefs in each environment."""
+        names = np.empty(self.num_envs, np.object_)
+        names.fill(())
+        for index in np.flatnonzero(self._inconsistent_agents.any(axis=1)).tolist():
+            names[index] = tuple(compress(self.task.agents, self._inconsistent_agents[index]))
+        return names
+
+    def _names(self, beginning: Flags) -> Info:
+        """The names of the actions where an episode begins."""
+        if not beginning.any():
+            return {}
+        names = np.full(self.num_envs, None, np.object_)
+        for index in np.flatnonzero(beginning).tolist():
+            names[index] = self.action_names
+        return {"action_names": names, "_action_names": beginning}
 
     def _final(self, ended: Flags) -> Info:
         """How episodes ended, in the same step in which others begin."""

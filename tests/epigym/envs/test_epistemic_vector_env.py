@@ -13,6 +13,7 @@ from gymnasium.spaces import GraphInstance, MultiDiscrete
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import iterate
+from gymnasium.wrappers.vector import DictInfoToList
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,22 +51,18 @@ def graphs(batch: GraphBatch) -> list[GraphInstance]:
     return [graph_instance(batch, index) for index in range(len(batch.node_ptr) - 1)]
 
 
-def list_inconsistent(agents: tuple[str, ...], infos: dict[str, Any], index: int) -> list[bool]:
-    return [agent in infos["inconsistent_agents"][index] for agent in agents]
-
-
-def assert_same_infos(agents: tuple[str, ...], ours: dict[str, Any], theirs: dict[str, Any]) -> None:
-    """All that Gymnasium has of an environment, the vector environment has too."""
-    for index in np.flatnonzero(theirs["_is_goal"]).tolist():
-        for name in INFOS:
+def assert_same_infos(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
+    """All that Gymnasium has of an environment, the vector environment has too, in the same form."""
+    assert ours.keys() == theirs.keys()
+    assert {*INFOS} <= ours.keys()
+    for name in [name for name in theirs if not name.startswith(("_", "final"))]:
+        assert (ours[name].dtype, ours[name].shape) == (theirs[name].dtype, theirs[name].shape), name
+        for index in np.flatnonzero(theirs[f"_{name}"]).tolist():
             assert ours[f"_{name}"][index]
-            expected = (
-                theirs[name][index] if name != "inconsistent_agents" else list_inconsistent(agents, theirs, index)
-            )
-            assert np.array_equal(ours[name][index], expected), name
+            assert np.array_equal(ours[name][index], theirs[name][index]), name
 
 
-def assert_same_end(agents: tuple[str, ...], ours: dict[str, Any], theirs: dict[str, Any]) -> None:
+def assert_same_end(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
     """The last observations and the information on episodes that ended are the same."""
     assert ("final_obs" in ours) == ("final_obs" in theirs)
     if "final_obs" in theirs:
@@ -73,7 +70,7 @@ def assert_same_end(agents: tuple[str, ...], ours: dict[str, Any], theirs: dict[
             assert np.array_equal(ours[name], theirs[name])
         assert data_equivalence(list(ours["final_obs"]), list(theirs["final_obs"]), exact=True)
         assert np.array_equal(ours["final_info"]["_is_goal"], theirs["final_info"]["_is_goal"])
-        assert_same_infos(agents, ours["final_info"], theirs["final_info"])
+        assert_same_infos(ours["final_info"], theirs["final_info"])
 
 
 def chosen(rng: np.random.Generator, masks: Any) -> Any:
@@ -85,29 +82,34 @@ def assert_same_play(domain: str, mode: AutoresetMode, seed: int, **arguments: A
     """Hold the vector environment against single ones; how many episodes terminated, and how many were truncated."""
     arguments = {"max_episode_steps": 6, **arguments}
     ours, theirs = native(domain, autoreset_mode=mode, **arguments), separate(domain, mode, **arguments)
-    agents, rng = ours.task.agents, np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     observations, infos = ours.reset(seed=seed)
     expected, expected_infos = theirs.reset(seed=seed)
-    assert infos["action_names"] == theirs.get_attr("action_names")[0]
     ends = [0, 0]
     for _ in range(STEPS):
         assert observations in ours.observation_space
         assert data_equivalence(graphs(observations), list(expected), exact=True)
-        assert_same_infos(agents, infos, expected_infos)
+        assert_same_infos(infos, expected_infos)
         actions = chosen(rng, infos["action_mask"])
         observations, *outcome, infos = ours.step(actions)
         expected, *expected_outcome, expected_infos = theirs.step(actions)
         assert data_equivalence(outcome, expected_outcome, exact=True)
-        assert_same_end(agents, infos, expected_infos)
-        assert "action_names" not in infos
+        assert_same_end(infos, expected_infos)
+        assert_same_infos(infos, expected_infos)
         _, terminated, truncated = outcome
         ends = [ends[0] + int(terminated.sum()), ends[1] + int(truncated.sum())]
         if mode is AutoresetMode.DISABLED and (terminated | truncated).any():
-            assert_same_infos(agents, infos, expected_infos)
             mask = terminated | truncated
             observations, infos = ours.reset(options={"reset_mask": mask})
             expected, expected_infos = theirs.reset(options={"reset_mask": mask})
     return ends[0], ends[1]
+
+
+def test_the_information_can_be_listed_by_environment() -> None:
+    ours, theirs = map(DictInfoToList, (native(), separate("CoinInTheBox", AutoresetMode.NEXT_STEP)))
+    assert data_equivalence(ours.reset(seed=0)[1], theirs.reset(seed=0)[1])
+    actions = np.zeros(ENVS, np.int64)
+    assert data_equivalence(ours.step(actions)[-1], theirs.step(actions)[-1])
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -123,7 +125,7 @@ def test_arrays_that_the_caller_changes_change_no_step(mode: AutoresetMode) -> N
             _, expected = other.reset(options={"reset_mask": over})
         actions = chosen(rng, expected["action_mask"])
         for name in INFOS:
-            infos[name][:] = 1 - infos[name].astype(np.int8)
+            infos[name].fill("changed") if infos[name].dtype == object else np.logical_not(infos[name], out=infos[name])
         *outcome, infos = changed.step(actions)
         *expected_outcome, expected = other.step(actions)
         assert data_equivalence(outcome[1:], expected_outcome[1:], exact=True)  # observations aside

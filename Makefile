@@ -15,6 +15,7 @@ demo: .venv/installed
 	rm -rf outputs/train/search_and_rescue
 	$(BIN)/$(DEMO_TRAIN)
 	$(BIN)/$(DEMO_SOLVE)
+	@echo "For further commands: source $(BIN)/activate"
 
 test: .venv/installed
 	$(BIN)/ruff check

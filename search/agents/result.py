@@ -73,7 +73,7 @@ class TaskSize:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The result of one agent on one problem; counts are those of section 7 of the specification.
+    """The result of one agent on one problem.
 
     Attributes:
         status: how the search ended.

@@ -20,7 +20,7 @@ REPORT_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The progress of a search, counted as in section 7 of the specification."""
+    """The progress of a search, with the counts of a `SearchResult`."""
 
     expanded: int
     generated: int

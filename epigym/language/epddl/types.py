@@ -32,6 +32,7 @@ BUILT_IN = {
 Declared = TypeVar("Declared", Predicate, EventSchema, ActionSchema, ActionType)
 INNER = ("world", "event", "obs-type")
 _EVENT = Symbol("?e")
+_OBJECT = Symbol("object")
 BASIC = ActionType(
     name=Symbol("basic"),
     events=(_EVENT,),
@@ -141,11 +142,14 @@ def _enter(declared: Iterable[Declared], table: dict[str, Declared], kind: str, 
 def _declare_types(spec: Specification) -> None:
     source = spec.domain_source
     for declared in spec.domain.types:
-        name, (parent,) = declared.name, declared.types or (Symbol("object"),)
+        name, (parent,) = declared.name, declared.types or (_OBJECT,)
         if name in BUILT_IN:
             raise source.error(f"the type {str(name)!r} is built in", name)
         if name in spec.types:
             raise source.error(f"type {str(name)!r} is declared twice", name)
+        if parent == name:
+            source.warn(f"type {str(name)!r} is its own parent: it is read as a child of 'object'", name)
+            parent = _OBJECT
         if parent not in spec.types:
             if any(parent == other.name for other in spec.domain.types):
                 raise source.error(f"type {str(parent)!r} must be declared before its subtypes", parent)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from epigym.errors import MissingError, ParseError, UsageError
+from epigym.errors import MissingError, ParseError, ProblemWarning, UsageError
 from epigym.language import load
 from epigym.language.epddl import load_epddl, load_spec, parse_epddl
 from epigym.language.epddl.parser import parse
@@ -123,6 +123,21 @@ def test_fluents_follow_declarations_and_entity_order() -> None:
         *(f"any_{name}" for name in ["K", "c0", "A", *objects[1:]]),
         *(f"pair_K_{box}" for box in boxes),
     )
+
+
+def test_a_type_that_is_its_own_parent_is_a_child_of_object() -> None:
+    def read(types: str) -> Task:
+        predicates = "(:predicates (p) (on ?l - lamp))"
+        return task(types, predicates=predicates, declared="(:objects l - lamp b - big s - small)")
+
+    with pytest.warns(ProblemWarning) as caught:
+        found = read("(:types lamp big small - lamp)")
+    message = "d.epddl:4:9: type 'lamp' is its own parent: it is read as a child of 'object'"
+    assert [str(warning.message) for warning in caught].count(message) == 1
+    assert found == read("(:types lamp big small - lamp)".replace("lamp big", "lamp - object big"))
+    assert "on_s" in found.fluents
+    with pytest.raises(ParseError, match="type 'big' is declared twice"):
+        task("(:types big - big big)")
 
 
 def test_types() -> None:

@@ -1,5 +1,6 @@
 """Scorers compute what the plain forward pass and the base heuristic say, whatever the batch."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -11,10 +12,12 @@ from hypothesis import given, settings
 
 from epigym import EState, LimitError, StateSpace, Task, load_problem, to_pyg
 from epigym.encoding.encoder import ENCODINGS, IDENTIFIERS, Encoder, make_encoder, make_encoding
+from epigym.encoding.identifiers import Hash
 from epigym.encoding.relational import Relational, type_ids_of
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
-from epigym.task.formula import believes, fluent, not_
+from epigym.space.rows import GraphBatch
+from epigym.task.formula import Formula, believes, fluent, not_
 from learn.models.base import Base, BaseHeuristic, correct
 from learn.models.calibration import Calibration
 from learn.models.checkpoints import Trained
@@ -64,6 +67,44 @@ def test_scores_are_those_of_the_plain_network(network: dict[str, Any], encoding
         assert scores.dtype == np.float64
         assert scores.std() > 100 * CLOSE
         assert np.abs(scores - plain_scores(trained, space, ids)).max() < CLOSE
+
+
+class WithoutGoal(Hash):
+    """Leaves the goal out."""
+
+    name = "without_goal"
+
+    def encoder(self, space: StateSpace, goal: Sequence[Formula] | None = None) -> Encoder:
+        return Encoder(space, self, ())
+
+
+class OtherEdges(Hash):
+    """Makes its graphs with an encoder of its own."""
+
+    name = "other_edges"
+
+    def encoder(self, space: StateSpace, goal: Sequence[Formula] | None = None) -> Encoder:
+        return WithOneLabel(space, self, goal)
+
+
+class WithOneLabel(Encoder):
+    def graphs(self, ids: Any) -> GraphBatch:
+        batch = super().graphs(ids)
+        return batch._replace(edge_label=np.ones_like(batch.edge_label))
+
+
+@pytest.mark.parametrize("network", [PAPER, SMALL])
+@pytest.mark.parametrize("encoding", [WithoutGoal, OtherEdges])
+def test_scores_with_an_own_encoding_are_those_of_its_graphs(
+    network: dict[str, Any], encoding: type[Hash], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ENCODINGS, encoding.name, encoding)
+    space = explore_some("coin_in_the_box/pl_6", 60)
+    ids, trained = shuffle_ids(space, 50), random_trained(network, encoding.name)
+    expected = plain_scores(trained, space, ids)
+    assert np.abs(make_scorer(trained, space).score(ids) - expected).max() < CLOSE
+    hashed = plain_scores(replace(trained, encoding={"name": "hash"}), space, ids)
+    assert np.abs(hashed - expected).max() > 5 * CLOSE  # so that the wrong graphs would be noticed
 
 
 @pytest.mark.parametrize("network", [PAPER, SMALL])

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import domains
 from domains.domain import Domain
+from domains.output import replace_unknown_characters
 from domains.suites import SUITES
 from domains.writing.epddl import parts
 
@@ -27,6 +28,7 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0, 64 for bad input, 73 for what cannot be written."""
+    replace_unknown_characters()
     try:
         options = _parser().parse_args(arguments)
         match options.command:

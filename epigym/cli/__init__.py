@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from types import TracebackType
 
+from domains.output import replace_unknown_characters
+
 
 def _say_briefly(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
     """Ctrl-C while a command still imports is one line too; Python then ends by the signal, which a shell calls 130."""
@@ -14,4 +16,6 @@ def _say_briefly(kind: type[BaseException], error: BaseException, traceback: Tra
         sys.__excepthook__(kind, error, traceback)
 
 
-sys.excepthook = _say_briefly  # only commands import this package, before slow imports
+# Only commands import this package, before slow imports, and so do the processes of a sweep.
+sys.excepthook = _say_briefly
+replace_unknown_characters()

@@ -56,16 +56,17 @@ def show_policy(console: Console, results: Sequence[PolicyResult]) -> None:
     }
     _show_rows(console, results, {name: [cell] for name, cell in rows.items()})
     if policy is not None:
+        _show_note(console, result, "the policy relies on inconsistent beliefs of these agents at some end")
         verdict = "executed by the reference" if result.status is SearchStatus.SOLVED else "not valid"
         console.print(f"policy ({verdict}):")
         for line in policy.lines(_POLICY_LINES):
             console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
-        _show_note(console, result, "the policy relies on inconsistent beliefs of these agents at some end")
 
 
 def show_plan(console: Console, result: SearchResult) -> None:
-    """Print the plan of a result, one numbered action a line, and whether it relies on inconsistent beliefs."""
+    """Print whether the plan of a result relies on inconsistent beliefs, then the plan, one numbered action a line."""
     assert result.plan is not None
+    _show_note(console, result, "the plan relies on inconsistent beliefs of these agents at its end")
     if not result.plan:
         console.print("the goal holds at once: the plan is empty")
     else:
@@ -73,7 +74,6 @@ def show_plan(console: Console, result: SearchResult) -> None:
         console.print(f"plan of {result.label} ({len(result.plan)} actions, {verdict}):")
     for step, name in enumerate(result.plan, start=1):
         console.print(f"  {step:2d}. {name}", markup=False, highlight=False)
-    _show_note(console, result, "the plan relies on inconsistent beliefs of these agents at its end")
 
 
 def _show_rows(console: Console, results: Sequence[SearchResult], rows: Mapping[str, Sequence[str]]) -> None:

@@ -23,7 +23,8 @@ def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "d
     Args:
         text: the problem.
         file: its name in messages; its stem is the name of the task and of its instance.
-        semantics: the reading of the language: `default`; `efp`, where a false announcement acts like sensing;
+        semantics: the reading of the language: `default`; `efp`, where a false announcement acts like sensing, and
+            fluents that the `initially` statements leave open are false in the actual world;
             or `update_model`, where observers also learn that the action was executable.
 
     Raises:
@@ -58,7 +59,7 @@ def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "d
         fluents=tuple(names.declared["fluent"]),
         agents=agents,
         actions=tuple(action.describe().build_action(agents, semantics) for action in actions.values()),
-        initial=initial.build_estate(),
+        initial=initial.build_estate(closed_world=semantics == "efp"),
         goal=conjuncts(and_(*goals)),
         instance=Path(file).stem,
         structure=from_parentheses(*(tuple(names.declared[kind]) for kind in ("fluent", "action", "agent"))),

@@ -5,14 +5,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import compress
 
 import numpy as np
+from numpy.typing import NDArray
 
 from epigym.errors import LimitError, ParseError
 from epigym.language.mastar.syntax import Names, Node, conjuncts, subtrees
-from epigym.language.theories import Column, evaluate, find_models, list_rows, list_valuations, number_classes
+from epigym.language.theories import MAX_WORLDS, find_models, list_rows, list_valuations, number_classes
 from epigym.task.formula import Formula, Op, not_
 from epigym.task.task import EState
 
@@ -51,8 +54,11 @@ class InitialStatements:
             else:
                 raise self._shape_error(formula, part)
 
-    def build_estate(self) -> EState:
+    def build_estate(self, *, closed_world: bool) -> EState:
         """Build the S5 model over all valuations that satisfy the common knowledge, in binary counting order.
+
+        Args:
+            closed_world: whether fluents that the statements leave open are false in the actual world.
 
         Returns:
             The e-state; the first declared fluent is the least significant one.
@@ -62,18 +68,14 @@ class InitialStatements:
             LimitError: when there are too many such valuations.
         """
         fluents = tuple(reversed(self.names.declared["fluent"]))
-        try:
-            worlds = find_models((formula for formula, _ in self._common), fluents)
-        except LimitError as error:
-            raise LimitError(f"{self.names.source.file}: {error} with 'initially C([...], ...)'") from None
-        if not len(worlds):
-            raise self._contradiction(fluents)
+        actual = self._find_actual(fluents, closed_world)
+        worlds = self._find_models(self._common, fluents)
         columns = dict(zip(fluents, worlds.T, strict=True))
         known = (self._known_whether.get(agent, ()) for agent in self.names.declared["agent"])
         return EState(
             valuations=list_valuations(worlds, fluents),
             successors=tuple(list_rows(number_classes(formulas, columns, len(worlds))) for formulas in known),
-            designated=(self._find_designated(columns, len(worlds)),),
+            designated=(int(np.flatnonzero((worlds == actual).all(axis=1))[0]),),
         )
 
     def _add_common(self, node: Node) -> None:
@@ -101,34 +103,60 @@ class InitialStatements:
             if (belief.agents, belief.children[0]) not in opposites:
                 raise self._shape_error(not_(belief), part)
 
-    def _contradiction(self, fluents: tuple[str, ...]) -> ParseError:
-        """The error at the first statement of common knowledge that contradicts earlier ones."""
-        for count, (_, place) in enumerate(self._common, start=1):
-            with suppress(LimitError):  # there are models, too many
-                if not len(find_models((formula for formula, _ in self._common[:count]), fluents)):
-                    return self.names.source.error(_IMPOSSIBLE, place)
-        raise AssertionError("the common knowledge has a model")
+    def _find_models(self, parts: Iterable[Part], fluents: tuple[str, ...]) -> NDArray[np.bool_]:
+        try:
+            return find_models((formula for formula, _ in parts), fluents)
+        except LimitError as error:
+            raise LimitError(f"{self.names.source.file}: {error} with 'initially C([...], ...)'") from None
 
-    def _find_designated(self, columns: dict[str, Column], count: int) -> int:
-        """Find the one world that satisfies all propositional statements."""
-        possible = np.ones(count, dtype=np.bool_)
-        for formula, place in self._actual:
-            possible &= evaluate(formula, columns)
-            if not possible.any():
-                raise self.names.source.error(_IMPOSSIBLE, place)
-        worlds = np.flatnonzero(possible)
-        if len(worlds) > 1:
-            values = {name: columns[name][worlds] for name in self.names.declared["fluent"]}
-            left_open = [name for name, column in values.items() if column.any() and not column.all()]
-            raise self.names.source.error(
-                f"{len(worlds)} worlds satisfy the propositional 'initially' statements, exactly one must; "
-                f"left open: {', '.join(left_open)}",
-                self._actual[-1][1] if self._actual else self._last,
-            )
-        return int(worlds[0])
+    def _find_actual(self, fluents: tuple[str, ...], closed_world: bool) -> NDArray[np.bool_]:
+        """Find the actual world, bool[fluents], without listing the values of fluents that no statement mentions."""
+        parts = [*self._common, *self._actual]
+        mentioned = _collect_fluents(parts)
+        models = self._find_models(parts, tuple(name for name in fluents if name in mentioned))
+        if not len(models):
+            raise self._contradiction(parts)
+        worlds = np.zeros((len(models), len(fluents)), dtype=np.bool_)
+        stated = np.array([name in mentioned for name in fluents], dtype=np.bool_)
+        worlds[:, stated] = models
+        left_open = ~stated | (worlds != worlds[0]).any(axis=0)
+        closed = worlds[~worlds[:, left_open].any(axis=1)]
+        if left_open.any():
+            names = list(compress(reversed(fluents), left_open[::-1].tolist()))
+            place = self._actual[-1][1] if self._actual else self._last
+            assert place is not None, "a problem has an 'initially' statement"
+            if not closed_world or not len(closed):
+                raise self._open_error(len(models) << int((~stated).sum()), names, len(closed) > 0, place)
+            message = f"left open by the 'initially' statements, false under semantics=efp: {', '.join(names)}"
+            self.names.source.warn(message, place)
+        actual: NDArray[np.bool_] = closed[0]
+        return actual
+
+    def _open_error(self, count: int, names: list[str], can_be_false: bool, place: Node) -> ParseError:
+        """The error about fluents that the statements leave open, so that they allow `count` actual worlds."""
+        worlds = str(count) if count <= MAX_WORLDS else f"more than {MAX_WORLDS}"
+        remedy = "or semantics=efp makes them false" if can_be_false else "they cannot all be false"
+        return self.names.source.error(
+            f"{worlds} worlds satisfy the propositional 'initially' statements, exactly one must; "
+            f"left open: {', '.join(names)}; state them, {remedy}",
+            place,
+        )
+
+    def _contradiction(self, parts: list[Part]) -> ParseError:
+        """The error at the first part that contradicts earlier ones."""
+        for count, (_, place) in enumerate(parts, start=1):
+            with suppress(LimitError):  # there are models, too many
+                stated = parts[:count]
+                if not len(find_models((formula for formula, _ in stated), tuple(sorted(_collect_fluents(stated))))):
+                    return self.names.source.error(_IMPOSSIBLE, place)
+        raise AssertionError("the statements have a model")
 
     def _shape_error(self, formula: Formula, place: Node) -> ParseError:
         return self.names.source.error(f"cannot build an initial e-state from {formula}: {_SHAPES}", place)
+
+
+def _collect_fluents(parts: Iterable[Part]) -> frozenset[str]:
+    return frozenset[str]().union(*(formula.fluents() for formula, _ in parts))
 
 
 def _knows_whether(formula: Formula) -> str:

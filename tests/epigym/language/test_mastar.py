@@ -1,8 +1,11 @@
 """mA* problems become tasks according to the definition of the language."""
 
+import re
+
 import pytest
 from hypothesis import given
 
+from epigym.errors import ParseError, ProblemWarning
 from epigym.language import SEMANTICS, Semantics, parse_formula, parse_mastar
 from epigym.reference import semantics as reference
 from epigym.task.formula import TRUE, Formula, actually, and_, believes, common, everybody, fluent, implies, not_, or_
@@ -203,6 +206,33 @@ def test_conditional_sensing_announces_one_formula_fixed_by_the_designated_world
 
 def initial_of(statements: str) -> EState:
     return parse_mastar("fluent p, q, r; agent a, b; goal p; initially p, q, r; " + statements).initial
+
+
+OPEN = """fluent p, q, r; agent a; action look; look determines q; a observes look;
+initially {}; initially C([a], p); goal B(a, -q);"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "open_fluents"), [("p", "q, r"), ("p, r", "q"), ("-q", "r"), ("p | q", "q, r"), ("-q | -r", "q, r")]
+)
+def test_efp_makes_false_what_the_initial_statements_leave_open(statement: str, open_fluents: str) -> None:
+    text = OPEN.format(statement)
+    column = 14 if "," in statement else 11
+    message = f"left open by the 'initially' statements, false under semantics=efp: {open_fluents}"
+    with pytest.warns(ProblemWarning, match=f"^<string>:2:{column}: {re.escape(message)}$"):
+        task = parse_mastar(text, semantics="efp")
+    stated = OPEN.format(", ".join(["p", "-q", "r" if "r" not in open_fluents else "-r"]))
+    assert task == parse_mastar(stated, semantics="efp")
+    assert evaluate(task, reference.apply(task, task.initial, task.actions[0]), "B(a, -q), -B(a, r), -B(a, -r)")
+    for semantics in ("default", "update_model"):
+        with pytest.raises(ParseError, match=r"exactly one must; .* or semantics=efp makes them false"):
+            parse_mastar(text, semantics=semantics)
+
+
+def test_efp_refuses_an_open_actual_world_that_cannot_be_all_false() -> None:
+    for text in (OPEN.format("q | r"), OPEN.format("p").replace("C([a], p)", "C([a], (q | r))")):
+        with pytest.raises(ParseError, match=r"3 worlds .* left open: q, r; state them, they cannot all be false"):
+            parse_mastar(text, semantics="efp")
 
 
 def test_the_initial_e_state_has_all_valuations_and_total_relations() -> None:

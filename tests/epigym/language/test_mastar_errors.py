@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from epigym.errors import LimitError, ParseError, ProblemWarning
-from epigym.language import load, parse_formula, parse_mastar
+from epigym.language import load, parse_formula, parse_mastar, theories
 from epigym.reference.semantics import apply, holds
 from epigym.task.formula import believes, fluent
 
@@ -138,12 +138,22 @@ def test_the_initial_statements_must_pick_one_world() -> None:
     error = error_of(base + "initially p, (q | r);\n")
     assert (error.line, error.column) == (5, 15)
     assert error.message == (
-        "3 worlds satisfy the propositional 'initially' statements, exactly one must; left open: q, r"
+        "3 worlds satisfy the propositional 'initially' statements, exactly one must; left open: q, r; "
+        "state them, they cannot all be false"
     )
+    assert error_of(base).message.endswith("left open: q, r; state them, or semantics=efp makes them false")
     assert (error_of(base).line, error_of(base).column) == (4, 1)
     none = error_of(base + "initially q, r, -p;\n")
     assert (none.line, none.column) == (5, 17)
     assert none.message == "no world satisfies this and the statements before it"
+
+
+def test_an_open_actual_world_is_refused_without_listing_the_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(theories, "MAX_WORLDS", 4)
+    names = [f"f{k}" for k in range(30)]
+    error = error_of(f"fluent p, {', '.join(names)}; agent a; goal p; initially p | f7; initially C([a], p);")
+    assert "more than 1048576 worlds satisfy" in error.message
+    assert f"left open: {', '.join(names)}; state them, or semantics=efp" in error.message
 
 
 def test_too_many_initial_worlds() -> None:

@@ -14,7 +14,7 @@ class RunLog(logging.FileHandler):
     """
 
     def __init__(self, filename: str) -> None:
-        super().__init__(filename, encoding="utf-8", delay=True)
+        super().__init__(filename, encoding="utf-8", errors="replace", delay=True)
         self._earlier: list[logging.LogRecord] = []
 
     def emit(self, record: logging.LogRecord) -> None:

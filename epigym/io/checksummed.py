@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from epigym.errors import DamagedError, EpigymError, MissingError
-from epigym.io.files import AnyPath, read_json, write_json
+from epigym.io.files import AnyPath, as_unicode, read_json, write_json
 
 _CHECKSUM = "sha256"
 DIGITS = hashlib.sha256().digest_size * 2
@@ -24,7 +24,7 @@ def digest(value: Any) -> str:
 
 def add_checksum(value: Mapping[str, Any]) -> dict[str, Any]:
     """Plain values by name as they are read again, with the checksum of them all under `sha256` in front."""
-    plain = json.loads(json.dumps(value))
+    plain = json.loads(as_unicode(json.dumps(value, ensure_ascii=False)))
     return {_CHECKSUM: digest(plain), **plain}
 
 

@@ -151,11 +151,19 @@ def check_writable(path: AnyPath, *, is_folder: bool = False) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
+def as_unicode(text: str) -> str:
+    """A text in which `?` replaces each byte of a file's name that is not UTF-8, which no text file can hold."""
+    return text.encode(errors="replace").decode()
+
+
 def write_text(path: AnyPath, text: str) -> None:
-    """Write `text` as UTF-8 in a folder that is made if need be; readers see the old file or the whole new one."""
+    """Write `as_unicode(text)` as UTF-8 in a folder that is made if need be.
+
+    Readers see the old file or the whole new one.
+    """
     _nameable(path).parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="")
+        temporary.write_text(as_unicode(text), encoding="utf-8", newline="")
 
 
 def write_rows(path: AnyPath, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:

@@ -105,8 +105,9 @@ FAULTS: Mapping[str, Fault] = {
     ),
     "io: not renamed": Fault(
         "a file is written in place, so that an interruption leaves half of it",
-        (("epigym/io/files.py", "    with replacing(path) as temporary:\n        temporary.write_text(text,",
-          "    Path(path).write_text(text,"),),
+        (("epigym/io/files.py",
+          "    with replacing(path) as temporary:\n        temporary.write_text(as_unicode(text),",
+          "    Path(path).write_text(as_unicode(text),"),),
         ("tests/epigym/io/test_files.py",),
     ),
     "io: no checksum": Fault(

@@ -3,13 +3,27 @@
 import errno
 import gzip
 import json
+import os
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from epigym.errors import EpigymError, MissingError
-from epigym.io.files import check_writable, is_file, read, read_json, read_rows, replacing, slug, write_json, write_text
+from epigym.io.checksummed import read_checksummed, write_checksummed
+from epigym.io.files import (
+    as_unicode,
+    check_writable,
+    is_file,
+    read,
+    read_json,
+    read_rows,
+    replacing,
+    slug,
+    write_json,
+    write_rows,
+    write_text,
+)
 from epigym.language import load
 from epigym.problem import load_problem
 
@@ -26,6 +40,19 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
+def test_a_name_that_is_not_utf_8_is_written_with_a_question_mark(tmp_path: Path) -> None:
+    name = os.fsdecode(b"b\xe4d \xc3\xbc")
+    assert as_unicode(name) == "b?d ü"
+    write_text(tmp_path / "text", name)
+    assert (tmp_path / "text").read_bytes() == "b?d ü".encode()
+    write_json(tmp_path / "plan.json", {name: [name]})
+    assert read_json(tmp_path / "plan.json") == {"b?d ü": ["b?d ü"]}
+    write_rows(tmp_path / "table.csv", ["name"], [{"name": name}])
+    assert read_rows(tmp_path / "table.csv", ["name"]) == [{"name": "b?d ü"}]
+    write_checksummed(tmp_path / "run.json", {"file": name})
+    assert read_checksummed(tmp_path / "run.json", "remedy") == {"file": "b?d ü"}
+
+
 def test_a_new_folder_appears_as_a_whole(tmp_path: Path) -> None:
     with replacing(tmp_path / "set") as temporary:
         temporary.mkdir()
@@ -34,7 +61,7 @@ def test_a_new_folder_appears_as_a_whole(tmp_path: Path) -> None:
     assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")] == ["set", "set/part"]
 
 
-def test_after_an_error_there_is_what_was_there(tmp_path: Path) -> None:
+def test_after_an_error_there_is_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old = tmp_path / "table.csv"
     old.write_text("old")
 
@@ -48,8 +75,14 @@ def test_after_an_error_there_is_what_was_there(tmp_path: Path) -> None:
     for name, is_folder in (("table.csv", False), ("set", True)):
         with pytest.raises(KeyboardInterrupt):
             interrupted(name, is_folder)
-    with pytest.raises(UnicodeEncodeError):
-        write_text(old, "new, but \ud800 is no character")
+
+    def fill(path: Path, text: str, **_: object) -> None:
+        path.write_bytes(text.encode()[:3])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", fill)
+    with pytest.raises(OSError, match="No space left"):
+        write_text(old, "later")
     assert (old.read_text(), list(tmp_path.iterdir())) == ("old", [old])
 
 

@@ -279,7 +279,7 @@ def from_json(content: Mapping[str, _Json], *, plank_compat: bool = False) -> Ta
             successors=tuple(_read_successors(state, agent, worlds) for agent in agents),
             designated=_list_numbers(state["designated"], worlds),
         ),
-        goal=conjuncts(reader(content["goal"])),
+        goal=conjuncts(reader(content["goal"], "goal")),
         domain=_require_one_line("domain", info.get("domain", "")),
         instance=info["problem"],
     )
@@ -326,20 +326,21 @@ def _read_rows(relation: Mapping[str, list[str]], names: list[str]) -> tuple[fro
 
 
 def _read_action(name: str, action: Mapping[str, _Json], agents: Iterable[str], reader: FormulaReader) -> Action:
+    place = "actions", name
     names = _require_names(f"events of action {name!r}", action["events"])
     ignore_effects = reader.plank_compat and action["action-type"] == "basic"
     return Action(
         name=name,
-        applicability=reader(action["applicability"]) if "applicability" in action else TRUE,
+        applicability=reader(action["applicability"], *place, "applicability") if "applicability" in action else TRUE,
         events=tuple(
             Event(
                 name=event,
-                precondition=reader(action["preconditions"][event]),
+                precondition=reader(action["preconditions"][event], *place, "preconditions", event),
                 effects=tuple(
                     effect
                     for atom, value in (action["effects"][event] or {}).items()
                     if not ignore_effects
-                    for effect in make_effects(atom, reader(value))
+                    for effect in make_effects(atom, reader(value, *place, "effects", event, atom))
                 ),
             )
             for event in names
@@ -347,7 +348,13 @@ def _read_action(name: str, action: Mapping[str, _Json], agents: Iterable[str], 
         designated=_list_numbers(action["designated"], names),
         relations={kind: _read_rows(relation, names) for kind, relation in action["relations"].items()},
         observability=tuple(
-            _read_chain(action["observability-conditions"][agent], list(action["relations"]), reader)
+            _read_chain(
+                {
+                    kind: reader(condition, *place, "observability-conditions", agent, kind)
+                    for kind, condition in action["observability-conditions"][agent].items()
+                },
+                list(action["relations"]),
+            )
             for agent in agents
         ),
     )
@@ -368,14 +375,13 @@ def make_effects(atom: str, value: Formula) -> list[Effect]:
     return [effect for effect in effects if effect.condition is not FALSE]
 
 
-def _read_chain(conditions: Mapping[str, _Json], types: list[str], reader: FormulaReader) -> Chain[str]:
+def _read_chain(conditions: Mapping[str, Formula], types: list[str]) -> Chain[str]:
     """Read the conditions of an agent as a chain; if none holds, the first type applies, as in the toolkit."""
     if not types:
         raise ValueError("an action has no observability types under 'relations'")
     chain: list[tuple[Formula, str]] = []
     excluded: set[Formula] = set()
-    for kind, content in conditions.items():
-        condition = reader(content)
+    for kind, condition in conditions.items():
         parts = condition.children if condition.op is Op.AND else (condition,)
         rest = and_(*(part for part in parts if part not in excluded))
         if rest is not FALSE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -70,8 +71,16 @@ class FormulaReader:
         self.plank_compat = plank_compat
         self._constants = {"true": TRUE, "false": FALSE, **constants}
 
-    def __call__(self, content: Mapping[str, Any]) -> Formula:
-        """Read the formula from `{"formula": F}`. Raises KeyError for an unknown connective or modality."""
+    def __call__(self, content: Any, *place: str) -> Formula:
+        """Read the formula from `{"formula": F}`, which the keys `place` lead to.
+
+        Raises:
+            ValueError: if the content has another form.
+            KeyError: for an unknown connective or modality.
+        """
+        if not isinstance(content, dict) or "formula" not in content:
+            keys = "".join(f"[{key!r}]" for key in place)
+            raise ValueError(f'{keys}: expected {{"formula": ...}}, found {reprlib.repr(content)}')
         return self._read(content["formula"])
 
     def _read(self, node: Any) -> Formula:

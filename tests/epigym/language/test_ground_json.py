@@ -324,6 +324,29 @@ def test_wrong_goals(goal: Any, message: str) -> None:
         ground_json.read_task(content() | {"goal": {"formula": goal}}, "task.json")
 
 
+@pytest.mark.parametrize(
+    "place",
+    [
+        ("goal",),
+        ("actions", "a", "applicability"),
+        ("actions", "a", "preconditions", "e"),
+        ("actions", "a", "effects", "e", "p"),
+        ("actions", "a", "observability-conditions", "A", "One"),
+    ],
+    ids="-".join,
+)
+@pytest.mark.parametrize("junk", ["true", {"formulas": ["p"]}], ids=str)
+def test_a_formula_of_another_form_is_refused_with_its_keys(place: tuple[str, ...], junk: Any) -> None:
+    wrong = content(a=action({"One": "true"}))
+    *folders, last = place
+    reduce(getitem, folders, wrong)[last] = junk
+    keys = "".join(f"['{key}']" for key in place)
+    with pytest.raises(EpigymError) as caught:
+        ground_json.read_task(wrong, "task.json")
+    message = f'{keys}: expected {{"formula": ...}}, found {junk!r}'
+    assert str(caught.value) == f"task.json: not the layout of a ground EPDDL task: {message}"
+
+
 # Parts of wrong types
 
 JUNK = [None, True, -1, 99, 1.5, "", "x", [], {}, [[]], [0], ["x"], [None], {"x": {}}, {"x": ["x"]}]

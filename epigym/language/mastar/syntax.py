@@ -20,6 +20,8 @@ Node = Tree[Token]
 _GRAMMAR = Path(__file__).with_name("mastar.lark"), "problem", "formula"
 _FORMULA = frozenset({"MINUS", "LPAR", "OPERATOR", "NAME"})
 _STATEMENT = frozenset({"FLUENT", "ACTION", "AGENT", "EXECUTABLE", "INITIALLY", "GOAL"})
+# Statements of EFP about attitudes, in the place of a verb such as `causes`.
+_ATTITUDES = frozenset({"has_attitude", "executes", "dox_announces"})
 
 # Notations of other languages with their mA* counterparts.
 _KNOWLEDGE = "(?:K|Kw|[Kk]nows?)"
@@ -145,6 +147,12 @@ def name_text(name: Node) -> str:
 def _syntax_error(source: Source, error: UnexpectedToken) -> ParseError:
     """The error with the unexpected word, the words that the grammar allows, and a suggested fix."""
     expected = frozenset(error.accepts or error.expected)
+    if error.token in _ATTITUDES and "CAUSES" in expected:
+        return source.error(
+            f"{str(error.token)!r} is not supported: attitudes of agents in EFP have no counterpart here; "
+            "leave such statements out, and write announcements with 'announces'",
+            error.token,
+        )
     words: list[str] = []
     for group, meaning in ((_STATEMENT, "a statement"), (_FORMULA, "a formula")):
         if group <= expected:

@@ -54,6 +54,11 @@ def error_of(text: str) -> ParseError:
         ("goal p || q;", 9, "; for f or g write f | g"),
         ("goal not p;", 10, "; for not f write -f"),
         ("goal C({ann,bob}, p);", 8, "unexpected character '{'; a group of agents is written [a, b]"),
+        # statements of EFP about attitudes
+        ("ann has_attitude trusty wrt bob;", 5, "'has_attitude' is not supported: attitudes of agents in EFP"),
+        ("ann executes say;", 5, "'executes' is not supported: attitudes of agents in EFP"),
+        ("say dox_announces p;", 5, "leave such statements out, and write announcements with 'announces'"),
+        ("goal p executes;", 8, "unexpected 'executes'; expected"),
         # names
         ("executable akt;", 12, "unknown action 'akt': did you mean 'act'?"),
         ("executable act if B(ann, -pp);", 27, "unknown fluent 'pp': did you mean 'p'?"),

@@ -16,7 +16,7 @@ from typing import Any
 from epigym.drawing import FULL_LABELS, UNCHANGED, render_svg
 from epigym.drawing.beliefs import view
 from epigym.drawing.steps import Change, change, take_step, walk, witnesses
-from epigym.io.files import write_text
+from epigym.io.files import as_unicode, write_text
 from epigym.space.branching import outcomes_of
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.space import StateSpace
@@ -94,7 +94,8 @@ def render_steps(
     # In a script element only `<` could end the text early.
     data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     template = files("epigym.drawing").joinpath("page.html").read_text(encoding="utf-8")
-    return Template(template).substitute(title=escape(task.name), data=data, style=style, panel=panel, more=more)
+    title = escape(as_unicode(task.name))
+    return Template(template).substitute(title=title, data=data, style=style, panel=panel, more=more)
 
 
 def encode_start(space: StateSpace) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The page to step through a plan: what it holds, that it needs nothing else, and the command that writes it."""
 
 import json
+import os
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
@@ -50,6 +51,11 @@ def test_it_is_well_formed_and_needs_nothing_else(coin: str) -> None:
     names = [one["id"] for one in elements if "id" in one]
     assert len(set(names)) == len(names)
     assert {"name": "viewport", "content": "width=device-width, initial-scale=1", "tag": "meta"} in elements
+
+
+def test_the_title_of_a_file_whose_name_is_not_utf_8() -> None:
+    page = render_page(StateSpace(replace(parse_mastar(COIN), name=os.fsdecode(b"b\xe4d"))), [])
+    assert "<title>b?d</title>" in page.encode().decode()
 
 
 def test_the_script_and_the_controls(coin: str) -> None:

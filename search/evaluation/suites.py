@@ -44,7 +44,7 @@ class Problem:
 
     @property
     def instance_domain(self) -> str | None:
-        """The domain of which the problem is an instance; None for a file."""
+        """The domain of the instance; None for a file."""
         return None if self.is_file else self.source.partition("/")[0]
 
     def load(self) -> Task:

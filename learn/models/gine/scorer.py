@@ -19,8 +19,9 @@ from torch.nn.functional import linear
 from torch.nn.utils.fusion import fuse_linear_bn_eval
 
 from epigym.encoding.encoder import Encoder, make_encoder, make_encoding
+from epigym.encoding.identifiers import Identifiers
 from epigym.encoding.pyg import to_pyg
-from epigym.encoding.relational import RelationalEncoder
+from epigym.encoding.relational import Relational
 from epigym.errors import UsageError
 from epigym.space.growing import GrowingTable
 from epigym.space.space import StateSpace
@@ -58,13 +59,13 @@ class NetworkScorer(CorrectingScorer):
 class PaperScorer(CorrectingScorer):
     """The paper's network on the CPU, bound to a state space; arguments and errors as `NetworkScorer`.
 
-    The encoding of the network must make its graphs with an `Encoder`.
+    The encoding of the network must have the method `encoder` of `Identifiers`.
     """
 
     @torch.inference_mode()
     def __init__(self, trained: Trained, space: StateSpace) -> None:
         super().__init__(space, trained.base, trained.steps)
-        self._encoder = cast(Encoder, make_encoder(space, make_encoding(trained.encoding)))
+        self._encoder = Encoder(space, **trained.encoding)
         self._network = fold_batch_norm(cast(PaperNetwork, trained.network))
         self._constants = self._network.constants(make_goals([self._encoder.goal]), len(space.task.agents))
         self._identifiers = GrowingTable(self._constants.from_epsilon[0].shape[1], np.float32)
@@ -97,10 +98,11 @@ def make_scorer(trained: Trained, space: StateSpace, device: Device = "auto") ->
     if device == "cuda" and not torch.cuda.is_available():
         raise UsageError("heuristic.device=cuda: PyTorch finds no GPU here: give heuristic.device=cpu")
     kind = type(trained.network)
-    encoder = type(make_encoder(space, make_encoding(trained.encoding)))  # other encoders may make other graphs
-    if device != "cuda" and kind is PaperNetwork and encoder is Encoder:
+    encoder = type(make_encoding(trained.encoding)).encoder
+    is_fast = device != "cuda" and encoder in (Identifiers.encoder, Relational.encoder)  # others may make other graphs
+    if is_fast and kind is PaperNetwork:
         return PaperScorer(trained, space)
-    if device != "cuda" and kind is GineNetwork and encoder in (Encoder, RelationalEncoder):
+    if is_fast and kind is GineNetwork:
         return FusedScorer(as_model(trained), space)
     if device == "cuda" or (device == "auto" and torch.cuda.is_available()):
         trained.network.cuda()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Annotated
@@ -11,7 +12,7 @@ import numpy as np
 
 from epigym.config.values import AtLeast, Count, convert
 from epigym.drawing.english import describe_action, describe_formula, describe_model
-from epigym.errors import EpigymError
+from epigym.errors import EpigymError, TaskError
 from epigym.reference import semantics as reference
 from epigym.space.search_problem import SearchProblem, Source
 from epigym.space.space import StateSpace
@@ -54,8 +55,9 @@ class Question:
 def generate_questions(source: Source, *, depth: int, steps: int, seed: int) -> Iterator[Question]:
     """Questions without end about random stories of a problem; yes and no are equally likely.
 
-    A story is a random walk in which no agent gets inconsistent beliefs. A formula that designated worlds of the end
-    disagree about is not asked.
+    A story is a random walk in which no agent gets inconsistent beliefs. It leaves out actions for which designated
+    worlds disagree about an agent's observability type. A formula that designated worlds of the end disagree about is
+    not asked.
 
     Args:
         source: the problem, see `SearchProblem.of`.
@@ -64,11 +66,14 @@ def generate_questions(source: Source, *, depth: int, steps: int, seed: int) -> 
         seed: of the random choices.
 
     Raises:
-        EpigymError: when an argument is out of range, or no question is found in 20 stories.
+        EpigymError: when an argument is out of range, the task has no fluents, or no question is found in 20
+            stories.
     """
     convert(depth, Count, "depth"), convert(steps, Annotated[int, AtLeast(0)], "steps")
     problem = SearchProblem.of(source)
     task, rng = problem.space.task, np.random.default_rng(seed)
+    if not task.fluents:
+        raise EpigymError(f"{task.name} has no fluents, and questions are about beliefs in fluents")
     if depth > 1 and len(task.agents) < 2:
         raise EpigymError(
             f"depth={depth}: {task.name} has one agent, whose beliefs about itself are not asked: depth=1"
@@ -94,12 +99,11 @@ class _Story:
         first = space.model(start)
         self._estates, self._plan, self._text = [first.state], list[str](), [describe_model(first)]
         while len(self._plan) < steps:
-            found = space.expand([state])
-            choices = np.flatnonzero(found.target != state)
-            if not choices.size:
+            choices = [step for step in _list_steps(space, state) if step[1] != state]
+            if not choices:
                 break
-            choice = rng.choice(choices)
-            action, state = self._task.actions[found.action[choice]], int(found.target[choice])
+            number, state = choices[rng.integers(len(choices))]
+            action = self._task.actions[number]
             before, after = self._estates[-1], reference.apply(self._task, self._estates[-1], action)
             self._text.append(describe_action(self._task, before, action, after))
             self._estates.append(after)
@@ -128,6 +132,13 @@ class _Story:
         agents = self._task.agents
         holds = {formula: reference.holds(estate, agents, formula) for formula in formulas}
         return {one: truth for one, truth in holds.items() if truth or reference.holds(estate, agents, not_(one))}
+
+
+def _list_steps(space: StateSpace, state: int) -> Iterator[tuple[int, int]]:
+    """The actions that are allowed in an e-state and have one successor, each with it."""
+    for action in np.flatnonzero(space.allowed([state])).tolist():
+        with suppress(TaskError):  # designated worlds disagree about an observability type
+            yield action, space.successor(state, action)
 
 
 def _sample_formulas(task: Task, depth: int, rng: np.random.Generator) -> list[Formula]:

@@ -238,6 +238,11 @@ FAULTS: Mapping[str, Fault] = {
         (("epigym/envs/questions.py", "for _ in range(depth):", "for _ in range(max(depth - 1, 1)):"),),
         ("tests/epigym/envs/test_text.py",),
     ),
+    "envs: asked agent": Fault(
+        "the text of a question names the first agent of the task, not the one of its formula",
+        (("epigym/envs/questions.py", "Does {asked.agents[0]}", "Does {self._task.agents[0]}"),),
+        ("tests/epigym/envs/test_text.py",),
+    ),
     "cli: exit code": Fault(
         "a missing checkpoint counts as wrong input",
         (("epigym/cli/codes.py", "(MissingError, cls.NO_INPUT),\n            (EpigymError, cls.BAD_INPUT),",

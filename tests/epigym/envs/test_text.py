@@ -1,7 +1,9 @@
 """Plain English: formulas, e-states, the text environment, and questions about beliefs."""
 
 import pickle
+import re
 import warnings
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -12,11 +14,13 @@ from gymnasium.wrappers import RecordVideo
 
 import epigym
 import search
-from epigym import EpigymError, KripkeModel
+from epigym import EpigymError, EState, KripkeModel, Task
 from epigym.drawing.english import describe_formula, describe_model
 from epigym.envs.questions import Question, generate_questions
-from epigym.language import parse_formula
+from epigym.language import parse_formula, parse_mastar
 from epigym.reference import semantics as reference
+from epigym.task.formula import Formula, believes, literal
+from tests.helpers.policy_tasks import random_task
 
 
 @pytest.mark.parametrize(
@@ -135,8 +139,20 @@ def answer(question: Question, agents: tuple[str, ...], fluents: tuple[str, ...]
     return (model.perspective(agent) if right else model).holds(rest)
 
 
-def assert_right(question: Question, problem: str, depth: int) -> None:
-    task = epigym.load_problem(problem)
+def read_text(text: str) -> Formula:
+    """The formula of the text of a question, or of a clause in it."""
+    if question := re.fullmatch(r"Does (\w+) believe that (.+)\?", text):
+        return believes(question[1], read_text(question[2]))
+    if belief := re.fullmatch(r"(\w+) believes that (.+)", text):
+        return believes(belief[1], read_text(belief[2]))
+    fact = re.fullmatch(r"(\S+) is (true|false)", text)
+    assert fact, text
+    return literal(fact[1], fact[2] == "true")
+
+
+def assert_right(question: Question, problem: str | Task, depth: int) -> None:
+    task = epigym.load_problem(problem) if isinstance(problem, str) else problem
+    assert read_text(question.text) == question.formula
     actions = {action.name: action for action in task.actions}
     estate, parts = task.initial, [question.formula]
     while parts[-1].agents:
@@ -162,6 +178,41 @@ def test_questions_have_one_right_answer(problem: str, depth: int) -> None:
         assert_right(question, problem, depth)
         assert question.prompt.endswith("Answer yes or no.")
         assert len(question.story) == 1 + len(question.plan)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 4, 7, 8])
+def test_questions_about_random_tasks_name_the_agents_of_their_formulas(seed: int) -> None:
+    task, depth = random_task(seed), 1 + seed % 3
+    for question in islice(generate_questions(task, depth=depth, steps=3, seed=seed), 3):
+        assert_right(question, task, depth)
+
+
+def test_stories_leave_out_actions_on_which_designated_worlds_disagree() -> None:
+    task = parse_mastar(
+        """
+        fluent p, q; action look, peek; agent a, b;
+        look determines p; a observes look; b observes look if q; b aware_of look;
+        peek determines p; a observes peek;
+        initially C([a,b], p | q), p, q; initially C([a,b], -B(a, p), -B(a, -p)), C([a,b], -B(b, p), -B(b, -p));
+        goal B(a, p);
+        """
+    )
+    assert "look" in play(task)
+    both = [world for world, true in enumerate(task.initial.valuations) if "p" in true]
+    assert len(both) == 2
+    assert play(replace(task, initial=replace(task.initial, designated=tuple(both)))) == {"peek"}
+
+
+def play(task: Task) -> set[str]:
+    """The actions of the stories of some questions."""
+    questions = islice(generate_questions(task, depth=1, steps=2, seed=0), 20)
+    return {name for question in questions for name in question.plan}
+
+
+def test_a_task_without_fluents_has_no_questions() -> None:
+    task = Task("empty", (), ("a",), (), EState((frozenset(),), ((frozenset({0}),),), (0,)), ())
+    with pytest.raises(EpigymError, match=r"^empty has no fluents, and questions are about beliefs in fluents$"):
+        next(generate_questions(task, depth=1, steps=2, seed=0))
 
 
 @pytest.mark.slow

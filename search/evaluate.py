@@ -17,6 +17,7 @@ from epigym.cli.settings import Settings
 from epigym.errors import UsageError
 from epigym.language import Semantics
 from search.evaluation.cluster.clusters import Local, Slurm
+from search.planning.options import Verification
 
 if TYPE_CHECKING:
     from search.evaluation.record import Record
@@ -40,7 +41,7 @@ class Evaluate(Settings):
     semantics: Semantics
     anytime: bool
     consistent_beliefs: bool
-    reexecute: bool
+    verify: Verification
     max_expanded: int | None = field(metadata={"minimum": 0})
     time_limit: float = field(metadata={"minimum": 0})
     grace: float = field(metadata={"minimum": 0})
@@ -90,14 +91,14 @@ def records(settings: Evaluate) -> list[Record]:
     from search.evaluation.suites import list_problems, problems_of
     from search.planning.options import SearchOptions
 
-    if settings.anytime and not settings.reexecute:
-        raise UsageError("anytime=true re-executes every plan: leave out reexecute=false")
+    if settings.anytime and settings.verify == "none":
+        raise UsageError("anytime=true re-executes every plan: leave out verify=none")
     problems = list_problems(settings.problems, settings.semantics)
     limits = Limits(settings.max_expanded, settings.time_limit, memory_bytes(settings.memory_limit))
     return make_records(
         problems or problems_of(settings.suite, settings.per_domain, settings.semantics, settings.domain),
         make_configurations(settings.agents, settings.heuristics),
-        SearchOptions(limits, settings.anytime, settings.consistent_beliefs, settings.reexecute),
+        SearchOptions(limits, settings.anytime, settings.consistent_beliefs, settings.verify),
     )
 
 

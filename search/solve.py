@@ -32,6 +32,7 @@ class Solve(ReadingSettings):
     policy: Literal["none", "strong", "shortest", "cyclic"]
     policy_file: str | None = field(metadata={"written": "file", "check": "search.policies.policy:check_policy_file"})
     anytime: bool
+    verify: Literal["bounded", "whole"]
     plan_file: str | None = field(metadata={"written": "file", "check": "search.planning.plan_files:check_plan_file"})
     run_dir: Path | None = field(metadata={"written": "folder"})
     max_expanded: int | None = field(metadata={"minimum": 0})
@@ -46,6 +47,7 @@ class Solve(ReadingSettings):
         reason = "linear plans only: leave it out, or leave out policy"
         return {
             "plan_file": f"{reason}; policy_file writes the policy",
+            "verify": reason,
             "anytime": f"{reason}; policy=shortest goes on to the least depth",
             "compare": reason,
         }
@@ -66,6 +68,7 @@ def solve(settings: Solve) -> ExitCode:
     from search.planning.options import SearchOptions
     from search.planning.planner import find_plan
     from search.reports.display import show_policy, show_results
+    from search.reports.progress_line import ProgressLine
 
     configurations = [
         Configuration.of(settings.agent, settings.heuristic),
@@ -79,7 +82,7 @@ def solve(settings: Solve) -> ExitCode:
     start = perf_counter()
     task = load_problem(settings.problem, settings.reading)
     load_seconds = perf_counter() - start
-    options = SearchOptions(limits, settings.anytime, settings.consistent_beliefs)
+    options = SearchOptions(limits, settings.anytime, settings.consistent_beliefs, settings.verify)
     search: Callable[..., SearchResult] = find_plan
     show: Callable[..., None] = show_results
     if settings.policy != "none":
@@ -87,12 +90,14 @@ def solve(settings: Solve) -> ExitCode:
 
         search, show = partial(find_policy, kind=settings.policy), show_policy
     files = [settings.plan_file or settings.policy_file, *(None for _ in settings.compare)]
-    results = [
-        search(task, one, options, file).with_costs(load_seconds=load_seconds)
-        for one, file in zip(configurations, files, strict=True)
-    ]
+    console = Console()
+    with ProgressLine(console) as progress:
+        results = [
+            search(task, one, options, file, on_progress=progress.show).with_costs(load_seconds=load_seconds)
+            for one, file in zip(configurations, files, strict=True)
+        ]
 
-    show(Console(), results)
+    show(console, results)
     if settings.run_dir is not None:
         found = [result.to_dict() for result in results]
         write_json(settings.run_dir / "result.json", found[0])

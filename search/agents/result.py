@@ -87,11 +87,10 @@ class SearchResult:
         checkpoint: the file of a learned heuristic; else empty.
         inconsistent_agents: the agents with inconsistent beliefs in the plan's final e-state.
         consistent_beliefs: whether plans after which an agent has inconsistent beliefs were excluded.
-        message: the reason of the status `error`; else the component of `interleaved` that decided, and the reason why
-            the check of unsolvability stopped early.
+        message: the reason of the status `error`; else the component of `interleaved` that decided.
         optimal: whether the plan is proved to be a shortest one.
-        proof: the extent of the check of unsolvability, `confirmed: all n e-states` or `checked m of n e-states`; empty
-            without a check.
+        proof: the extent of the check of unsolvability, `confirmed: all n e-states`, or such as
+            `checked m of n e-states, stopped after 1.0 s`; empty without a check.
         history: for each validated plan its length, and the seconds since the start of the first search.
         costs: time and memory.
         size: the size of the task.
@@ -125,6 +124,11 @@ class SearchResult:
         """The status with the question that it answers, such as `unsolvable (with consistent beliefs)`."""
         question = " (with consistent beliefs)" if self.consistent_beliefs and self.status.is_decided else ""
         return f"{self.status}{question}"
+
+    @property
+    def is_partly_checked(self) -> bool:
+        """Whether the reference has checked only a part of the space for the result that there is no plan."""
+        return self.proof.startswith("checked ")
 
     @property
     def plan_length(self) -> int | None:

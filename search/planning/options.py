@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from search.agents.limits import Limits
+
+Verification = Literal["none", "bounded", "whole"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +19,14 @@ class SearchOptions:
             limits, which agents check between expansions.
         anytime: whether to continue towards shorter plans, see `search.planning.improvement`.
         consistent_beliefs: whether to exclude plans after which an agent has inconsistent beliefs, see `StateSpace`.
-        verify: whether the reference validates plans, and checks the result that there is none.
+        verify: how much the reference verifies: `bounded`, plans and, within bounds, the result that there is none, see
+            `search.planning.proofs`; `whole`, that result without bounds and time limit; or `none`.
     """
 
     limits: Limits | None = None
     anytime: bool = False
     consistent_beliefs: bool = False
-    verify: bool = True
+    verify: Verification = "bounded"
 
     @property
     def active_limits(self) -> Limits:

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
+from typing import Any
 
 from epigym.errors import EpigymError, UsageError
 from epigym.io.files import write_json
@@ -15,17 +16,20 @@ from epigym.reference.semantics import require_consistent_beliefs, validate
 from epigym.task.task import Task
 from search.agents.limits import Limits, memory_bytes
 from search.agents.result import SearchResult, SearchStatus, TaskSize
+from search.agents.run import Counts
 from search.planning.configuration import Configuration
 from search.planning.options import DEFAULTS, SearchOptions
 from search.planning.plan_files import make_unverified_path, remove_plans
-from search.planning.proofs import SLOW_SECONDS, RefutedError, confirm_unsolvable
+from search.planning.proofs import Confirmation, RefutedError, confirm_unsolvable
 from search.planning.single_search import Result, complete_result, make_blank_result, search_in_process
-from search.processes.channel import NO_CHANNEL, Message, ProgressChannel, may_be_copied
+from search.processes.channel import NO_CHANNEL, LocalChannel, Message, ProgressChannel, may_be_copied
 from search.processes.supervisor import Job, JobResult, watch
 
 GRACE_MEMORY = 1.02
 """The share of the memory limit at which a search is killed; it ends by itself at the limit."""
 File = str | os.PathLike[str]
+ProgressReceiver = Callable[[Counts | SearchResult], None]
+"""Receives counts and results of a running search, at most ten times a second."""
 
 
 def find_plan(
@@ -33,20 +37,21 @@ def find_plan(
     configuration: Configuration,
     options: SearchOptions = DEFAULTS,
     plan_file: File | None = None,
+    on_progress: ProgressReceiver | None = None,
 ) -> SearchResult:
     """Search for a plan of `task`; the reference validates the plan before it is reported.
 
     With limits, a separate process searches, which is killed if it exceeds them. Its start and the validation of plans
-    do not count. The result that there is no plan is checked by the reference too, as far as the time limit and a
-    budget of successors allow, see `search.planning.proofs`.
+    do not count. The reference also checks the result that there is no plan, by default within bounds.
 
     Args:
         task: the planning task.
         configuration: agent and heuristic.
-        options: the options; without `verify` the first plan is neither validated nor written.
+        options: the options; with `verify="none"` the first plan is neither validated nor written.
         plan_file: the file for the plan. Until the plan is validated, and when it is not valid, the plan is in
             `search.planning.plan_files.make_unverified_path(plan_file)`. Earlier plans in both are removed before the
             search. With `anytime` each plan replaces the one before as soon as it is validated.
+        on_progress: receives counts and results of the running search.
 
     Returns:
         The result; its status is `error` when a plan is not valid, or the reference contradicts that there is none.
@@ -63,7 +68,8 @@ def find_plan(
         raise UsageError(f"expected a Configuration, such as Configuration.of('bfs'), got {configuration!r}")
     _prepare(task, options, plan_file)
     blank = replace(make_blank_result(configuration, task.name, options), size=TaskSize.of(task))
-    return run_search(partial(find_plan_here, task, configuration, plan_file=plan_file), options, plan_file, blank)
+    search = partial(find_plan_here, task, configuration, plan_file=plan_file)
+    return run_search(search, options, plan_file, blank, on_progress)
 
 
 def find_plan_here(
@@ -78,10 +84,12 @@ def find_plan_here(
     _prepare(task, options, plan_file)
     found = search_in_process(task, configuration, options, channel)
     result = found.result
-    if not options.verify:
+    if options.verify == "none":
         return result
     if result.status is SearchStatus.UNSOLVABLE:
-        return _confirm(task, result, options.active_limits.after(perf_counter() - start))
+        is_bounded = options.verify == "bounded"
+        limits = options.active_limits.after(perf_counter() - start) if is_bounded else None
+        return _confirm(task, result, limits, channel)
     if result.plan is None:
         return result
     verify = partial(_verify, task, plan_file, start, channel)
@@ -104,7 +112,13 @@ def _prepare(task: Task, options: SearchOptions, plan_file: File | None) -> None
         remove_plans(plan_file)
 
 
-def run_search(search: Callable[..., Result], options: SearchOptions, file: File | None, blank: Result) -> Result:
+def run_search(
+    search: Callable[..., Result],
+    options: SearchOptions,
+    file: File | None,
+    blank: Result,
+    on_progress: ProgressReceiver | None = None,
+) -> Result:
     """Run a search: with limits in a separate process, else in this one.
 
     Args:
@@ -112,21 +126,25 @@ def run_search(search: Callable[..., Result], options: SearchOptions, file: File
         options: the options.
         file: the file for plans or policies.
         blank: the result when the process fails.
+        on_progress: receives the messages of the search.
 
     Raises:
         EpigymError: as the search.
         KeyboardInterrupt: on Ctrl-C; the message says whether the best plan is in `file`.
     """
     if options.limits is None:
-        return search(options=options)
-    latest: object = None
+        return search(options=options, channel=NO_CHANNEL if on_progress is None else LocalChannel(on_progress))
+    latest: Any = None
     try:
         with closing(watch_search(search, options)) as received:
             for each in received:
                 if isinstance(each, JobResult):
                     job_result = each
                     break
-                latest = each.value if isinstance(each, Message) else latest
+                if isinstance(each, Message):
+                    latest = each.value
+                    if on_progress is not None:
+                        on_progress(latest)
     except KeyboardInterrupt:
         if isinstance(latest, SearchResult) and latest.status is SearchStatus.SOLVED:
             raise _make_interrupt(file) from None
@@ -179,16 +197,20 @@ def _verify(
     return result
 
 
-def _confirm(task: Task, result: SearchResult, limits: Limits) -> SearchResult:
-    """Check with the reference that there is no plan, within the time limit."""
+def _confirm(task: Task, result: SearchResult, limits: Limits | None, channel: ProgressChannel) -> SearchResult:
+    """Check with the reference that there is no plan, within the limits; without limits the whole space."""
     start = perf_counter()
+
+    def send(confirmation: Confirmation) -> None:
+        channel.send(replace(result, proof=str(confirmation)))
+
+    if limits is None:
+        channel.set_time_limit(None)
     try:
-        confirmation = confirm_unsolvable(task, result, limits)
+        confirmation = confirm_unsolvable(task, result, limits, send)
     except RefutedError as error:
         message = f"{result.label} says that there is no plan, but {error}"
         result = replace(result, status=SearchStatus.ERROR, message=message)
     else:
-        cut = f"the check stopped at a successor of more than {SLOW_SECONDS:g} s" if confirmation.is_cut else ""
-        message = "; ".join(filter(None, (result.message, cut)))
-        result = replace(result, proof=str(confirmation), message=message)
+        result = replace(result, proof=str(confirmation))
     return result.with_costs(validation_seconds=perf_counter() - start)

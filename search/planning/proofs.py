@@ -1,15 +1,16 @@
 """Checks the result that a task has no plan with the reference, which shares no code with the core.
 
-The reference explores the space breadth first and compares every e-state with that of the core, until all are checked
-or a budget of successors is used up. The budget is counted, so that the result does not depend on the machine.
+The reference explores the space breadth first and compares every e-state with that of the core: all of them, or until
+a number of successors is generated, or the check has taken as long as the search.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from time import perf_counter
 
 from epigym.errors import EpigymError
@@ -23,15 +24,18 @@ from epigym.reference.semantics import (
 )
 from epigym.space.space import StateSpace
 from epigym.task.task import Action, EState, Task
-from search.agents.limits import Budget, Limits
+from search.agents.limits import Limits
 from search.agents.result import SearchResult
+from search.agents.run import REPORT_SECONDS
 
 SPARE = 1_000
-"""Successors that the reference may generate beyond those that the search generated."""
+"""Successors that a bounded check may generate beyond those that the search generated."""
 MOST = 10_000
-"""Successors that the reference may generate in all."""
+"""Successors that a bounded check may generate in all."""
+LEAST_SECONDS = 1.0
+"""A bounded check may take as long as the search, and at least so many seconds."""
 SLOW_SECONDS = 1.0
-"""The reference stops at a successor that takes longer."""
+"""A bounded check stops at a successor that takes longer."""
 _PAIRS = 500  # pairs of an edge in the e-state and one in the event model that count as a successor: about 1 ms
 _ACTIONS = 16  # actions whose applicability counts as a successor
 _LARGEST = int(1_000 * SLOW_SECONDS)  # a successor that counts more than so often is not generated
@@ -48,61 +52,79 @@ class Confirmation:
     Attributes:
         checked: the number of e-states in which the goal does not hold and whose successors are those of the core.
         known: the number of e-states of the explored space.
-        is_cut: whether the check stopped at a successor that takes more than `SLOW_SECONDS`.
+        stop: where the check stopped before the end, such as `after 1.0 s`; empty when it did not, or still runs.
     """
 
     checked: int
     known: int
-    is_cut: bool = False
+    stop: str = ""
 
     def __str__(self) -> str:
-        """`confirmed: all n e-states` or `checked m of n e-states`."""
+        """`confirmed: all n e-states`, or such as `checked m of n e-states, stopped after 1.0 s`."""
         if self.checked == self.known:
             return f"confirmed: all {self.known} e-states"
-        return f"checked {self.checked} of {self.known} e-states"
+        checked = f"checked {self.checked} of {self.known} e-states"
+        return f"{checked}, stopped {self.stop}" if self.stop else checked
 
 
-def confirm_unsolvable(task: Task, result: SearchResult, limits: Limits) -> Confirmation:
+def confirm_unsolvable(
+    task: Task,
+    result: SearchResult,
+    limits: Limits | None = None,
+    on_progress: Callable[[Confirmation], None] | None = None,
+) -> Confirmation:
     """Check the result that a task has no plan.
 
     Args:
         task: the planning task.
-        result: of the search. The reference generates at most `SPARE` successors more than the search, and `MOST` in
-            all; a successor of a large e-state counts more than once. The e-states that the search reached are a lower
-            bound of the size of the space.
-        limits: their time limit is tested between two successors.
+        result: of the search. The e-states that it reached are a lower bound of the size of the space.
+        limits: of a bounded check, which generates at most `SPARE` successors more than the search and `MOST` in all,
+            where a successor of a large e-state counts more than once, and takes at most as long as the search or
+            `LEAST_SECONDS`, within the time limit. None for a check of the whole space.
+        on_progress: receives the extent of the check at most ten times a second.
 
     Raises:
         RefutedError: when the goal holds in an e-state, or the reference sees other successors than the core.
     """
-    budget = _SuccessorBudget(min(result.generated + SPARE, MOST), limits.start())
+    budget = _Budget(inf, inf, inf, inf)
+    if limits is not None:
+        seconds = max(result.costs.search_seconds, LEAST_SECONDS)
+        seconds = seconds if limits.time_limit is None else min(seconds, limits.time_limit)
+        budget = _Budget(min(result.generated + SPARE, MOST), seconds, _LARGEST, SLOW_SECONDS)
     space = StateSpace(task, consistent_beliefs=result.consistent_beliefs)
-    checked = 0
+    checked, next_report = 0, perf_counter() + REPORT_SECONDS
     try:
         for _ in _explore(space, budget):
             checked += 1
-    except _SpentError:
-        return Confirmation(checked, max(result.distinct, len(space)), budget.is_cut)
+            if on_progress is not None and perf_counter() >= next_report:
+                on_progress(Confirmation(checked, max(result.distinct, len(space))))
+                next_report = perf_counter() + REPORT_SECONDS
+    except _SpentError as spent:
+        return Confirmation(checked, max(result.distinct, len(space)), str(spent))
     return Confirmation(checked, checked)
 
 
 class _SpentError(Exception):
-    """Raised when the budget is spent."""
+    """Raised when the budget is spent; says where the check stops."""
 
 
-class _SuccessorBudget:
-    """The remaining successors and time; `is_cut` says whether a single successor exceeded the budget."""
+class _Budget:
+    """The remaining successors and time, and the largest and slowest successor."""
 
-    def __init__(self, successors: int, time: Budget) -> None:
-        self.is_cut = False
-        self._left, self._time = successors, time
+    def __init__(self, successors: float, seconds: float, largest: float, slow_seconds: float) -> None:
+        self._successors, self._seconds = successors, seconds
+        self._largest, self._slow_seconds = largest, slow_seconds
+        self._left, self._end = successors, perf_counter() + seconds
 
     def take(self, successors: int) -> None:
-        """Count work as so many successors; raises `_SpentError` when it exceeds the budget or `_LARGEST`."""
+        """Count work as so many successors; raises `_SpentError` when it exceeds the budget."""
         self._left -= successors
-        self.is_cut = successors > _LARGEST
-        if self.is_cut or self._left < 0 or not self._time.left:
-            raise _SpentError
+        if successors > self._largest:
+            raise self._too_slow()
+        if self._left < 0:
+            raise _SpentError(f"after {self._successors} successors")
+        if perf_counter() >= self._end:
+            raise _SpentError(f"after {self._seconds:.1f} s")
 
     @contextmanager
     def successor(self, cost: int) -> Iterator[None]:
@@ -110,12 +132,14 @@ class _SuccessorBudget:
         self.take(cost)
         start = perf_counter()
         yield
-        if perf_counter() - start > SLOW_SECONDS:
-            self.is_cut = True
-            raise _SpentError
+        if perf_counter() - start > self._slow_seconds:
+            raise self._too_slow()
+
+    def _too_slow(self) -> _SpentError:
+        return _SpentError(f"at a successor of more than {self._slow_seconds:g} s")
 
 
-def _explore(space: StateSpace, budget: _SuccessorBudget) -> Iterator[int]:
+def _explore(space: StateSpace, budget: _Budget) -> Iterator[int]:
     """Check e-states breadth first; yields each."""
     task = space.task
     budget.take(_edges(task.initial) // _PAIRS)
@@ -135,7 +159,7 @@ def _explore(space: StateSpace, budget: _SuccessorBudget) -> Iterator[int]:
 
 
 def _successors(
-    space: StateSpace, number: int, state: EState, budget: _SuccessorBudget
+    space: StateSpace, number: int, state: EState, budget: _Budget
 ) -> Iterator[tuple[int, EState, CanonicalForm]]:
     """The successors of an e-state: number in the core, e-state and canonical form by the reference."""
     task = space.task

@@ -24,7 +24,7 @@ from search.agents.result import SearchResult, SearchStatus, TaskSize
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.planning.configuration import DEFAULT, Choice, Configuration
 from search.planning.options import SearchOptions
-from search.planning.planner import File, find_plan, run_search
+from search.planning.planner import File, ProgressReceiver, find_plan, run_search
 from search.planning.single_search import search_in_process
 from search.policies.policy import Policy, check_policy_file
 from search.policies.policy_search import BudgetExceededError, PolicySearch
@@ -75,6 +75,7 @@ def plan(
     memory_limit: int | str | None = None,
     anytime: bool = False,
     consistent_beliefs: bool | None = None,
+    verify: Literal["bounded", "whole"] = "bounded",
     **misspelt: Never,
 ) -> SearchResult:
     """Search for a plan or a policy in a separate process; the reference re-executes the result.
@@ -96,6 +97,8 @@ def plan(
         anytime: whether to go on for shorter plans; for policies use `policy="shortest"`.
         consistent_beliefs: whether to exclude plans that make an agent's beliefs inconsistent; a source whose state
             space excludes them always does. None: yes for policies, no for linear plans.
+        verify: how long the reference checks that there is no linear plan: `bounded`, as long as the search took and at
+            least 1 s; `whole`, to the end, without a time limit. The result's `proof` says what was checked.
         **misspelt: none; the error for another name suggests the right one.
 
     Returns:
@@ -114,8 +117,11 @@ def plan(
     anytime = convert(anytime, bool, "anytime")
     if convert(consistent_beliefs, bool | None, "consistent_beliefs") is None:
         consistent_beliefs = policy != "none"
+    verify = convert(verify, Literal["bounded", "whole"], "verify")
     if anytime and policy != "none":
         raise UsageError("anytime=True is for linear plans: choose policy='shortest'")
+    if verify != "bounded" and policy != "none":
+        raise UsageError("verify='whole' is for linear plans: the and-or graph proves that there is no policy")
     configuration = Configuration.of(agent, heuristic)
     if heuristic is not None and configuration.heuristic is None:
         raise UsageError(f"agent {configuration.label!r} takes no heuristic: leave it out, or choose agent='hfs'")
@@ -124,7 +130,7 @@ def plan(
     consistent_beliefs = consistent_beliefs or problem.space.consistent_beliefs
     configuration, load_seconds = configuration.adapt_to(problem.space), perf_counter() - start
     search: Callable[..., SearchResult] = find_plan if policy == "none" else partial(find_policy, kind=policy)
-    result = search(problem.task, configuration, SearchOptions(limits, anytime, consistent_beliefs))
+    result = search(problem.task, configuration, SearchOptions(limits, anytime, consistent_beliefs, verify))
     return result.with_costs(load_seconds=load_seconds)
 
 
@@ -133,6 +139,7 @@ def find_policy(
     configuration: Configuration,
     options: SearchOptions,
     policy_file: File | None = None,
+    on_progress: ProgressReceiver | None = None,
     *,
     kind: Kind = "strong",
 ) -> PolicyResult:
@@ -148,6 +155,7 @@ def find_policy(
         options: the limits, without which this process searches, and whether to exclude e-states in which an agent's
             beliefs are inconsistent.
         policy_file: the file for the valid policy, see `Policy.write`; an earlier policy there is removed first.
+        on_progress: receives counts and results of the running search.
         kind: `strong`, `shortest` or `cyclic`, as `policy` of `plan`.
 
     Returns:
@@ -168,7 +176,7 @@ def find_policy(
             raise UsageError(f"{policy_file}: a cyclic policy is no tree: leave .tree out of the name")
         Path(policy_file).unlink(missing_ok=True)
     search = partial(find_policy_here, task, configuration, policy_file=policy_file, kind=kind)
-    return run_search(search, options, policy_file, _blank(task, options, kind))
+    return run_search(search, options, policy_file, _blank(task, options, kind), on_progress)
 
 
 def _blank(task: Task, options: SearchOptions, kind: Kind) -> PolicyResult:

@@ -84,6 +84,19 @@ class ProgressChannel:
             os._exit(1)
 
 
+class LocalChannel(ProgressChannel):
+    """The channel of a search in this process: a function receives its intermediate results."""
+
+    def __init__(self, receive: Callable[[Any], None]) -> None:
+        super().__init__()
+        self._receive = receive
+
+    def send_message(self, message: Deadline | Message | CallResult) -> None:
+        """Pass an intermediate result on; there is no supervisor for other messages."""
+        if isinstance(message, Message):
+            self._receive(message.value)
+
+
 NO_CHANNEL = ProgressChannel()
 
 

@@ -85,6 +85,8 @@ def _show_rows(console: Console, results: Sequence[SearchResult], rows: Mapping[
             console.print(f"{result.label} uses the checkpoint {result.checkpoint}", soft_wrap=True)
         for text in filter(None, (result.message, result.proof)):
             console.print(f"{result.label}: {text}", soft_wrap=True)
+        if result.is_partly_checked:
+            console.print("verify=whole checks all e-states", soft_wrap=True)
 
 
 def _show_note(console: Console, result: SearchResult, text: str) -> None:

@@ -89,7 +89,7 @@ goal B(a, open);
 @pytest.mark.parametrize("agent", sorted(AGENTS))
 def test_no_agent_searches_where_the_goal_is_out_of_reach_for_certain(agent: str) -> None:
     task = parse_mastar(LOCKED)  # 2 ** 40 e-states and more
-    result = find_plan(task, Configuration.of(agent, "h_add"), SearchOptions(verify=False))
+    result = find_plan(task, Configuration.of(agent, "h_add"), SearchOptions(verify="none"))
     assert (result.status, result.expanded, result.distinct) == (SearchStatus.UNSOLVABLE, 0, 1)
 
 

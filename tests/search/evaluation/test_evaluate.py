@@ -172,7 +172,7 @@ def test_the_key_depends_on_all_that_decides(coin: str, tmp_path: Path, monkeypa
         **{name: (coin, "bfs", None, replace(LIMITS, **{name: 7})) for name in ("max_expanded", "time_limit")},
         "memory_limit": (coin, "bfs", None, replace(LIMITS, memory_limit=7)),
     }
-    options = ({"semantics": "efp"}, {"verify": False}, {"consistent_beliefs": True}, {"anytime": True})
+    options = ({"semantics": "efp"}, {"verify": "none"}, {"consistent_beliefs": True}, {"anytime": True})
 
     def keys() -> dict[str, str]:
         named = {name: record_of(*parts) for name, parts in described.items()}
@@ -361,11 +361,11 @@ def test_plans_need_not_be_reexecuted(coin: str, monkeypatch: pytest.MonkeyPatch
         raise AssertionError("re-executed")
 
     monkeypatch.setattr(planner, "validate", refuse)
-    assert record_of(coin, verify=False).search().status is SearchStatus.SOLVED
+    assert record_of(coin, verify="none").search().status is SearchStatus.SOLVED
     with pytest.raises(AssertionError, match="re-executed"):
         record_of(coin).search()
-    with pytest.raises(UsageError, match=r"^anytime=true .*: leave out reexecute=false$"):
-        evaluate.records(compose(Evaluate, "evaluate", "anytime=true", "reexecute=false"))
+    with pytest.raises(UsageError, match=r"^anytime=true .*: leave out verify=none$"):
+        evaluate.records(compose(Evaluate, "evaluate", "anytime=true", "verify=none"))
 
 
 def test_missing_checkpoints_are_named_first(coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,16 @@ from epigym.space.space import StateSpace, Transitions
 from epigym.task.formula import TRUE, fluent, not_
 from epigym.task.task import Action, EState, Event, Task
 from search.agents.limits import Limits
-from search.agents.result import SearchResult, SearchStatus
+from search.agents.result import Costs, SearchResult, SearchStatus
 from search.planning import proofs
 from search.planning.configuration import Configuration
-from search.planning.options import SearchOptions
-from search.planning.planner import find_plan
+from search.planning.options import SearchOptions, Verification
+from search.planning.planner import find_plan, find_plan_here
 from search.planning.proofs import Confirmation, RefutedError, confirm_unsolvable
+from search.processes.channel import ProgressChannel
 from tests.helpers.tasks import COIN, coin, delusion, hopeless
+
+VERIFIED: tuple[Verification, ...] = ("bounded", "whole")
 
 
 def unsolvable(task: Task) -> Task:
@@ -57,15 +61,17 @@ def applications(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def confirm(
-    task: Task, generated: int, distinct: int, *, time_limit: float | None = None, consistent_beliefs: bool = False
-) -> Confirmation:
-    """Check the result of a search with these counts."""
-    result = SearchResult(
-        SearchStatus.UNSOLVABLE, "bfs", task.name, generated=generated, distinct=distinct,
-        consistent_beliefs=consistent_beliefs,
-    )  # fmt: skip
-    return confirm_unsolvable(task, result, Limits(time_limit=time_limit))
+def unsolved(task: Task, generated: int, distinct: int, seconds: float = inf, **more: Any) -> SearchResult:
+    """The result of a search with these counts, whose check has no bound of time by default."""
+    costs = Costs(search_seconds=seconds)
+    return SearchResult(
+        SearchStatus.UNSOLVABLE, "bfs", task.name, generated=generated, distinct=distinct, costs=costs, **more
+    )
+
+
+def confirm(task: Task, generated: int, distinct: int, **more: Any) -> Confirmation:
+    """Check the result of a search with these counts, within their bounds."""
+    return confirm_unsolvable(task, unsolved(task, generated, distinct, **more), Limits(time_limit=None))
 
 
 def test_the_whole_of_a_small_space_is_confirmed() -> None:
@@ -82,8 +88,7 @@ def test_work(monkeypatch: pytest.MonkeyPatch, applications: list[str], generate
     monkeypatch.setattr(proofs, "SPARE", spare)
     monkeypatch.setattr(proofs, "MOST", most)
     found = confirm(endless(), generated, 64)
-    assert (found.known, found.is_cut) == (64, False)
-    assert str(found) == f"checked {found.checked} of 64 e-states"
+    assert str(found) == f"checked {found.checked} of 64 e-states, stopped after 30 successors"
     assert len(applications) == 30
     assert found.checked == 30 // 6  # in the first e-states all six actions are applicable
     assert confirm(endless(), generated, 64) == found
@@ -112,24 +117,57 @@ def test_an_e_state_with_many_actions_is_not_free(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_single_successor_that_would_take_too_long_is_not_generated(applications: list[str]) -> None:
-    assert confirm(dense(600), 10**6, 1) == Confirmation(0, 1, is_cut=True)
+    assert confirm(dense(600), 10**6, 1) == Confirmation(0, 1, "at a successor of more than 1 s")
     assert applications == []
     result = find_plan(dense(600), Configuration.of("bfs"))
-    assert (result.proof, result.message) == (
-        "checked 0 of 1 e-states",
-        "the check stopped at a successor of more than 1 s",
-    )
+    assert result.proof == "checked 0 of 1 e-states, stopped at a successor of more than 1 s"
 
 
 def test_the_check_stops_at_a_slow_successor(monkeypatch: pytest.MonkeyPatch, applications: list[str]) -> None:
     monkeypatch.setattr(proofs, "SLOW_SECONDS", 0.0)
-    assert confirm(hopeless(), 10, 3) == Confirmation(0, 3, is_cut=True)
+    assert confirm(hopeless(), 10, 3) == Confirmation(0, 3, "at a successor of more than 0 s")
     assert len(applications) == 1
 
 
-def test_without_time_nothing_is_checked(applications: list[str]) -> None:
-    found = confirm(hopeless(), 10, 3, time_limit=0.0)
-    assert (str(found), found.is_cut, applications) == ("checked 0 of 3 e-states", False, [])
+@pytest.mark.parametrize(("seconds", "least", "time_limit", "stop"), [
+    (0.0, 0.0, None, "after 0.0 s"), (inf, 0.0, 0.0, "after 0.0 s"), (0.0, inf, 0.0, "after 0.0 s"),
+    (inf, 0.0, None, ""), (0.0, inf, None, ""), (inf, 0.0, 1e9, ""),
+])  # fmt: skip
+def test_time(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, least: float, time_limit: float | None, stop: str
+) -> None:
+    """A bounded check takes as long as the search, or longer if that is short, within the time limit."""
+    monkeypatch.setattr(proofs, "LEAST_SECONDS", least)
+    found = confirm_unsolvable(hopeless(), unsolved(hopeless(), 10, 3, seconds), Limits(time_limit=time_limit))
+    assert found == Confirmation(0 if stop else 3, 3, stop)
+
+
+@pytest.mark.parametrize("bound", ["MOST", "LEAST_SECONDS", "SLOW_SECONDS", "_LARGEST"])
+def test_a_whole_check_has_no_bounds(monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
+    monkeypatch.setattr(proofs, bound, 0)
+    bfs = Configuration.of("bfs")
+    bounded, whole = (find_plan(endless(), bfs, SearchOptions(verify=verify)) for verify in VERIFIED)
+    assert bounded.is_partly_checked
+    assert (whole.proof, whole.is_partly_checked) == ("confirmed: all 64 e-states", False)
+
+
+def test_the_time_limit_does_not_end_a_whole_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[float | None] = []
+    monkeypatch.setattr(ProgressChannel, "set_time_limit", lambda _, seconds: limits.append(seconds))
+    for verify in VERIFIED:
+        find_plan_here(endless(), Configuration.of("bfs"), SearchOptions(verify=verify), channel=ProgressChannel())
+    assert limits == [None]
+
+
+def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proofs, "REPORT_SECONDS", 0.0)
+    received: list[Any] = []
+    find_plan(hopeless(), Configuration.of("bfs"), SearchOptions(), on_progress=received.append)
+    *_, searched, first, second, third = received
+    assert (searched.status, searched.proof) == (SearchStatus.UNSOLVABLE, "")
+    assert first == replace(searched, proof="checked 1 of 3 e-states")
+    assert second == replace(searched, proof="checked 2 of 3 e-states")
+    assert third == replace(searched, proof="confirmed: all 3 e-states")
 
 
 def _forgetful(found: Transitions) -> Transitions:
@@ -167,6 +205,7 @@ def test_a_result_says_what_was_checked() -> None:
     result = find_plan(hopeless(), Configuration.of("bfs"))
     assert (result.status, result.proof) == (SearchStatus.UNSOLVABLE, "confirmed: all 3 e-states")
     assert result.costs.validation_seconds > 0
-    assert not find_plan(hopeless(), Configuration.of("bfs"), SearchOptions(verify=False)).proof
+    assert not result.is_partly_checked
+    assert not find_plan(hopeless(), Configuration.of("bfs"), SearchOptions(verify="none")).proof
     assert not find_plan(coin(), Configuration.of("bfs")).proof
     assert not find_plan(coin(), Configuration.of("bfs"), SearchOptions(Limits(max_expanded=1))).proof

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from epigym.config.packages import PLACE
-from epigym.config.targets import find
+from epigym.config.targets import find, full_name
 from epigym.config.values import convert
 from epigym.errors import UsageError
 from epigym.names import unknown
@@ -44,7 +44,7 @@ def maker(kind: str, choice: Mapping[str, Any], known: Mapping[str, str], base: 
 
     Args:
         kind: of the choice, such as `agent`.
-        choice: the `name` of something known, or as `_target_` the path of a class of one's own; with its settings.
+        choice: the `name` of something known, or as `_target_` a class of one's own or its path; with its settings.
         known: by name, the path of the class or function that makes each thing known.
         base: the base class of a user's class.
         given: number of positional arguments that the maker will be called with.
@@ -54,8 +54,9 @@ def maker(kind: str, choice: Mapping[str, Any], known: Mapping[str, str], base: 
     """
     settings = {key: value for key, value in choice.items() if key not in _NO_SETTINGS}
     if "_target_" in choice:
-        name = str(choice["_target_"])
-        make = _own(kind, name, base)
+        target = choice["_target_"]
+        name = target if isinstance(target, str) else full_name(target)
+        make = _own(kind, name, find(target) if isinstance(target, str) else target, base)
     else:
         name = str(choice.get("name"))
         if name not in known:
@@ -83,8 +84,7 @@ def check(what: str, make: Callable[..., Any], settings: Mapping[str, Any], give
     return {name: convert(value, hints.get(name, Any), f"{what}: {name}") for name, value in settings.items()}
 
 
-def _own(kind: str, path: str, base: type) -> Callable[..., Any]:
-    found = find(path)
+def _own(kind: str, path: str, found: Any, base: type) -> Callable[..., Any]:
     if not isinstance(found, type) or not issubclass(found, base):
         raise UsageError(f"{kind}: _target_={path!r} is no class that derives from {base.__module__}.{base.__name__}")
     return found

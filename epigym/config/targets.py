@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -47,6 +48,22 @@ def check(settings: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
             find(one[TARGET])
         elif one is not settings:
             raise UsageError(f"{dict(one)}: name a class as _target_: module.Class")
+
+
+def full_name(kind: type) -> str:
+    """The name `module.Class` of a class."""
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def is_importable(kind: type) -> bool:
+    """Whether another process finds a class by its name: not one of a script, a notebook or a function."""
+    module = sys.modules.get(kind.__module__)
+    if module is None or module.__spec__ is None or module.__name__ == "__main__":
+        return False
+    try:
+        return find(full_name(kind)) is kind
+    except UsageError:
+        return False
 
 
 def find(target: str) -> Callable[..., Any]:

@@ -32,7 +32,7 @@ _SPACE_SETTINGS = ("symmetry", "threads")  # settings of every agent for the spa
 
 
 def make_agent(name: str | None = None, **settings: Any) -> Agent:
-    """Make the agent `name` with settings as in `conf/agent/<name>.yaml`; instead of the name, `_target_` is a path.
+    """Make the agent `name` with settings as in `conf/agent/<name>.yaml`; or with `_target_`, a class or its path.
 
     Raises:
         UsageError: when there is no such agent or setting (close names are suggested), or a value does not fit.
@@ -64,7 +64,8 @@ def to_settings(choice: str | Mapping[str, Any]) -> dict[str, Any]:
 
 def get_label(choice: Mapping[str, Any]) -> str:
     """The label of an agent or a heuristic, or else its name, or else the name of its class."""
-    return str(choice.get("label") or choice.get("name") or choice["_target_"].rpartition(".")[2])
+    own = choice.get("_target_")
+    return str(choice.get("label") or choice.get("name") or getattr(own, "__name__", str(own).rpartition(".")[2]))
 
 
 __all__ = ["AGENTS", "Agent", "choose_heuristic_for", "get_label", "make_agent", "run_agent", "to_settings"]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from epigym.config.targets import TARGET, find
+from epigym.errors import UsageError
 from epigym.io.checksummed import digest
 from learn.models.runs import list_good_checkpoints
 from search.evaluation.suites import Problem
@@ -36,6 +37,9 @@ def hash_dependencies(content: str, problem: Problem, configuration: Configurati
         problem: of the search.
         configuration: of the search; the content of the files that it names is hashed, too.
         settings: limits and other settings.
+
+    Raises:
+        UsageError: when an agent or heuristic is a class that cannot be imported.
     """
     domain = problem.instance_domain  # the domain name in a problem file does not count
     choices = configuration.choices
@@ -61,8 +65,13 @@ def _find_files(choice: Mapping[str, Any], domain: str | None) -> Iterator[Path]
         yield from list_good_checkpoints(domain)
     if choice.get("name") == Learned.name and choice.get("checkpoint") is None:
         yield from list_shipped_models()
-    if TARGET in choice:
-        yield Path(str(getsourcefile(find(choice[TARGET]))))
+    if isinstance(own := choice.get(TARGET), type):
+        raise UsageError(
+            f"{own.__name__} is a class of a script or of a function, whose changes records do not notice: "
+            "move it to a module"
+        )
+    if own is not None:
+        yield Path(str(getsourcefile(find(own))))
 
 
 def _digest_files(files: Iterable[Path]) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from epigym.config.registry import default_settings
+from epigym.config.targets import TARGET, full_name, is_importable
 from epigym.config.values import Count, convert
 from epigym.errors import UsageError
 from epigym.names import unknown
@@ -29,11 +31,13 @@ class Configuration:
 
     Attributes:
         agent: the name and settings of the agent, as in `conf/agent/<name>.yaml`, with `symmetry` and `threads` for the
-            state space; instead of the name, `_target_` is the path of a class that derives from `search.agents.Agent`.
+            state space; instead of the name, `_target_` is the path of a class that derives from `search.agents.Agent`,
+            or the class itself if it cannot be imported.
         heuristic: the same of the heuristic, or None for an uninformed agent; a user-defined class derives from
             `search.heuristics.Heuristic`.
 
-    A `label` replaces the name in tables, to distinguish settings of one agent or heuristic.
+    A `label` replaces the name in tables, to distinguish settings of one agent or heuristic. Classes of a script, a
+    notebook or a function are pickled by value.
     """
 
     agent: Mapping[str, Any]
@@ -64,6 +68,14 @@ class Configuration:
         """Parse `agent` or `agent/heuristic`, such as `bfs` or `hfs/goal_count`."""
         agent, _, heuristic = text.partition("/")
         return cls.of(agent, heuristic or None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How to pickle: by cloudpickle, if a class cannot be imported by its name."""
+        if all(isinstance(choice.get(TARGET, ""), str) for choice in self.choices):
+            return Configuration, (self.agent, self.heuristic)
+        import cloudpickle
+
+        return _unpickle, (cloudpickle.dumps((self.agent, self.heuristic)),)
 
     @property
     def names(self) -> tuple[str, str | None]:
@@ -113,20 +125,18 @@ class Configuration:
         return None if self.heuristic is None else choose_heuristic(self.heuristic)(space)
 
 
+def _unpickle(choices: bytes) -> Configuration:
+    return Configuration(*pickle.loads(choices))
+
+
 def _settings(kind: str, choice: Choice, known: Mapping[str, str]) -> dict[str, Any]:
     """The default settings, overridden by those of `choice`."""
-    if isinstance(choice, type):
-        if choice.__module__ == "__main__":
-            raise UsageError(
-                f"{kind}={choice.__name__} is defined in the main script, which the process that searches does not "
-                "import: move it to a module"
-            )
-        return {"_target_": f"{choice.__module__}.{choice.__qualname__}"}
-    if not isinstance(choice, (str, Mapping)):
+    if not isinstance(choice, (str, Mapping, type)):
         raise UsageError(f"{kind}={choice!r} must be a name, a mapping of name and settings, or a class")
-    given = to_settings(choice)
-    if "_target_" in given:
-        return given
+    given = to_settings({TARGET: choice} if isinstance(choice, type) else choice)
+    if TARGET in given:
+        own = given[TARGET]
+        return {**given, TARGET: full_name(own)} if isinstance(own, type) and is_importable(own) else given
     if "name" not in given:
         raise UsageError(f"{kind}: {given} has no name: add name=…")
     name = str(given["name"])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import Any
 
 from epigym.errors import EpigymError, UsageError
 from epigym.io.files import write_json
@@ -22,7 +22,14 @@ from search.planning.options import DEFAULTS, SearchOptions
 from search.planning.plan_files import make_unverified_path, remove_plans
 from search.planning.proofs import Confirmation, RefutedError, confirm_unsolvable
 from search.planning.single_search import Result, complete_result, make_blank_result, search_in_process
-from search.processes.channel import NO_CHANNEL, LocalChannel, Message, ProgressChannel, may_be_copied
+from search.processes.channel import (
+    NO_CHANNEL,
+    LocalChannel,
+    Message,
+    ProgressChannel,
+    UnsendableError,
+    may_be_copied,
+)
 from search.processes.supervisor import Job, JobResult, watch
 
 GRACE_MEMORY = 1.02
@@ -121,6 +128,8 @@ def run_search(
 ) -> Result:
     """Run a search: with limits in a separate process, else in this one.
 
+    A search that cannot be sent to another process runs in this one, with a warning.
+
     Args:
         search: a function of `options` and `channel`.
         options: the options.
@@ -132,9 +141,32 @@ def run_search(
         EpigymError: as the search.
         KeyboardInterrupt: on Ctrl-C; the message says whether the best plan is in `file`.
     """
+    search_here = partial(search, channel=NO_CHANNEL if on_progress is None else LocalChannel(on_progress))
     if options.limits is None:
-        return search(options=options, channel=NO_CHANNEL if on_progress is None else LocalChannel(on_progress))
-    latest: Any = None
+        return search_here(options=options)
+    try:
+        return complete_result(_search_elsewhere(search, options, file, on_progress), blank)
+    except UnsendableError as error:
+        warnings.warn(
+            f"{blank.label} cannot be sent to another process and searches in this one ({error}): time_limit and "
+            "memory_limit hold between two expansions only",
+            stacklevel=4,
+        )
+    return search_here(options=options)
+
+
+def _search_elsewhere(
+    search: Callable[..., SearchResult],
+    options: SearchOptions,
+    file: File | None,
+    on_progress: ProgressReceiver | None,
+) -> JobResult:
+    """Run a search in a separate process, see `run_search`.
+
+    Raises:
+        UnsendableError: when the search cannot be sent there.
+    """
+    latest: SearchResult | None = None
     try:
         with closing(watch_search(search, options)) as received:
             for each in received:
@@ -142,18 +174,18 @@ def run_search(
                     job_result = each
                     break
                 if isinstance(each, Message):
-                    latest = each.value
+                    latest = each.value if isinstance(each.value, SearchResult) else latest
                     if on_progress is not None:
-                        on_progress(latest)
+                        on_progress(each.value)
     except KeyboardInterrupt:
-        if isinstance(latest, SearchResult) and latest.status is SearchStatus.SOLVED:
+        if latest is not None and latest.status is SearchStatus.SOLVED:
             raise _make_interrupt(file) from None
         raise
     if job_result.failure is SearchStatus.ERROR and job_result.detail:
         error = job_result.error or EpigymError(job_result.message)
         error.add_note(job_result.detail)
         raise error
-    return complete_result(job_result, blank)
+    return job_result
 
 
 def watch_search(

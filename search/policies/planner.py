@@ -87,8 +87,9 @@ def plan(
     Args:
         source: where to start and what to reach, see `SearchProblem.of`: an environment, from its current e-state to
             its current goal; a state space; a task; or the name or path of a problem.
-        agent: a name, a mapping of name and settings as in `conf/agent/<name>.yaml`, or a user-defined class. With a
-            policy, this agent searches for the linear plan that is tried first.
+        agent: a name, a mapping of name and settings as in `conf/agent/<name>.yaml`, or a user-defined class, also
+            one of a script, a notebook or a function. A class that cannot be sent to another process searches in this
+            one, with a warning. With a policy, this agent searches for the linear plan that is tried first.
         heuristic: the same, for agents that need a heuristic.
         policy: `none` for a linear plan; `strong` for a policy that always reaches the goal, `shortest` for a strong
             policy of least depth, `cyclic` for a policy that may repeat actions (strong cyclic). See `find_policy`.

@@ -22,6 +22,10 @@ from epigym.errors import EpigymError
 _GUARD = "dies with its parent"  # name of a thread
 
 
+class UnsendableError(EpigymError):
+    """Raised when a call cannot be pickled, or not be unpickled in another process."""
+
+
 class Deadline(NamedTuple):
     """The time at which the supervisor kills the process; the first deadline marks the start of the call.
 
@@ -114,7 +118,7 @@ def run_call(sender: Connection, work: Work, takes_channel: bool, time_limit: fl
     channel = ProgressChannel(sender)
     value, message, detail, raised = None, "", "", None
     try:
-        call, arguments = pickle.loads(work) if isinstance(work, bytes) else work
+        call, arguments = _unpickle(work) if isinstance(work, bytes) else work
         gc.freeze()  # imported objects stay: no garbage collection looks through them
         channel.set_time_limit(time_limit)
         value = call(*arguments, channel=channel) if takes_channel else call(*arguments)
@@ -123,6 +127,29 @@ def run_call(sender: Connection, work: Work, takes_channel: bool, time_limit: fl
         message = str(error).partition("\n")[0] if is_ours else f"{type(error).__name__}: {error}"
         detail, raised = traceback.format_exc(), _portable(error)
     channel.send_message(CallResult(value, message, detail, raised, process_time()))
+
+
+def pickle_work(call: Callable[..., Any], arguments: tuple[Any, ...]) -> bytes:
+    """Pickle a function and its arguments for `run_call`.
+
+    Raises:
+        UnsendableError: when something cannot be pickled.
+    """
+    try:
+        return pickle.dumps((call, arguments))
+    except Exception as error:  # pickle raises many kinds
+        raise UnsendableError(_describe(error)) from error
+
+
+def _unpickle(work: bytes) -> Any:
+    try:
+        return pickle.loads(work)
+    except Exception as error:
+        raise UnsendableError(_describe(error)) from error
+
+
+def _describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".partition("\n")[0]
 
 
 def may_be_copied() -> bool:

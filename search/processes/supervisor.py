@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import os
-import pickle
 import signal
 import sys
 import threading
@@ -22,7 +21,7 @@ from typing import Any
 
 from epigym.errors import EpigymError
 from search.agents.result import SearchStatus
-from search.processes.channel import CallResult, Deadline, Message, Work, run_call
+from search.processes.channel import CallResult, Deadline, Message, Work, pickle_work, run_call
 from search.processes.tree import ProcessTree
 
 START_SECONDS = 60.0
@@ -110,6 +109,7 @@ def watch(
             forked from a fork server, a process that imports everything anew.
 
     Raises:
+        UnsendableError: when a job cannot be pickled for the fork server.
         EpigymError: when the fork server does not start in time.
     """
     if multiprocessing.get_start_method() not in multiprocessing.get_all_start_methods():
@@ -245,6 +245,9 @@ class _Process:
         wall_limit: float | None,
         memory_limit: int | None,
     ) -> None:
+        # Pickled here and sent at once: the process imports modules only when it unpickles them.
+        is_copy = context is _COPIES
+        work: Work = (job.call, job.arguments) if is_copy else pickle_work(job.call, job.arguments)
         self.connection, sender = context.Pipe(duplex=False)
         self._job = job
         self._wall_limit = inf if wall_limit is None else wall_limit
@@ -252,9 +255,6 @@ class _Process:
         self._peak = 0
         self._latest: Any = None
         self._deadline: float | None = None  # None until the call starts
-        work: Work = (job.call, job.arguments)
-        if context is not _COPIES:
-            work = pickle.dumps(work)  # sent at once: the process imports modules only when it unpickles them
         self._process = context.Process(
             target=run_call, args=(sender, work, job.takes_channel, job.time_limit), daemon=False
         )

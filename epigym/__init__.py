@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from epigym.envs.env import EpistemicEnv
     from epigym.envs.parallel import EpistemicParallelEnv
     from epigym.envs.wrappers import PaddedObservation, PaddedVectorObservation
-    from epigym.problem import Reading, load_problem
+    from epigym.language import Reading
+    from epigym.problem import load_problem
     from epigym.space.kripke_model import KripkeModel
     from epigym.space.search_problem import SearchProblem
     from epigym.space.space import StateSpace
@@ -63,7 +64,7 @@ _HOMES = {
     "KripkeModel": "epigym.space.kripke_model",
     "PaddedObservation": "epigym.envs.wrappers",
     "PaddedVectorObservation": "epigym.envs.wrappers",
-    "Reading": "epigym.problem",
+    "Reading": "epigym.language",
     "SearchProblem": "epigym.space.search_problem",
     "StateSpace": "epigym.space.space",
     "Task": "epigym.task.task",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import fields, replace
 from glob import escape, glob, has_magic
 from os import PathLike, fspath
 from pathlib import Path
@@ -14,7 +14,7 @@ import domains
 from epigym import language
 from epigym.errors import MissingError, UsageError
 from epigym.io.files import is_file, read
-from epigym.language import Semantics
+from epigym.language import Reading
 from epigym.names import unknown
 from epigym.task.formula import Formula
 from epigym.task.structure import Structure, actors, from_words
@@ -22,28 +22,6 @@ from epigym.task.task import Task
 
 _EXAMPLE = "coin_in_the_box/pl_5"
 _MARKS = {".txt": "", ".epddl": r"\(\s*problem\b", ".json": '"(?:action-type-libraries|planning-task-info)"'}
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a problem file is read.
-
-    Attributes:
-        semantics: the reading of mA*, see `epigym.language.parse_mastar`.
-        domain_file: the domain of an EPDDL problem.
-        libraries: the action-type libraries of an EPDDL problem; one name is a list of one.
-        plank_compat: whether to read EPDDL as its official toolkit does, see `epigym.language.epddl`.
-    """
-
-    semantics: Semantics = "default"
-    domain_file: str | None = None
-    libraries: tuple[str, ...] = ()
-    plank_compat: bool = False
-
-    def __post_init__(self) -> None:
-        """Take one library for a list of one."""
-        libraries = (self.libraries,) if isinstance(self.libraries, str) else tuple(self.libraries)
-        object.__setattr__(self, "libraries", libraries)
 
 
 def load_problem(problem: str, reading: Reading = Reading(), **parameters: Any) -> Task:
@@ -66,8 +44,8 @@ def load_problem(problem: str, reading: Reading = Reading(), **parameters: Any) 
     path = Path(problem)
     if is_file(path):
         for name in parameters:
-            raise UsageError(f"{path} is a file: {unknown('setting', name, asdict(reading))}")
-        return language.load(path, **asdict(reading))
+            raise UsageError(f"{path} is a file: {unknown('setting', name, [one.name for one in fields(Reading)])}")
+        return language.load(path, reading)
     folder = UsageError(f"{path} is a folder: name a problem file in it")
     if path.suffix or path.is_absolute() or len(path.parts) > 2:
         raise folder if path.is_dir() else MissingError(f"no such problem file: {path}")
@@ -77,11 +55,11 @@ def load_problem(problem: str, reading: Reading = Reading(), **parameters: Any) 
         if path.is_dir():
             raise folder from None
         raise MissingError(f"no such file as {problem!r}, and {error}") from None
-    if replace(reading, semantics="default") != Reading():
+    if replace(reading, semantics="default", determines=None) != Reading():
         raise UsageError(
             f"{problem} is the problem of a domain: domain_file, libraries and plank_compat do not apply to it"
         )
-    return domain_problem(problem, reading.semantics, **parameters)
+    return domain_problem(problem, reading, **parameters)
 
 
 def find_problems(names: Iterable[str]) -> list[str]:
@@ -112,16 +90,16 @@ def find_problems(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def domain_problem(name: str, semantics: Semantics = "default", **parameters: Any) -> Task:
+def domain_problem(name: str, reading: Reading = Reading(), **parameters: Any) -> Task:
     """The task of `domain/instance`, or of `domain` with these parameters.
 
     Args:
         name: a domain, or a named instance of one as `domain/instance`.
-        semantics: the reading of mA*, see `epigym.language.parse_mastar`.
+        reading: its `semantics` and `determines`, where the domain is in mA*.
         **parameters: override the parameters of the instance, or the defaults of the domain.
 
     Raises:
-        UsageError: when the domain, the instance or a parameter does not exist or is out of range, or the semantics
+        UsageError: when the domain, the instance or a parameter does not exist or is out of range, or the reading
             does not apply to the language.
     """
     try:
@@ -130,11 +108,12 @@ def domain_problem(name: str, semantics: Semantics = "default", **parameters: An
     except domains.DomainError as error:
         raise UsageError(str(error)) from None
     if known.language == "mA*":
-        task = language.parse_mastar(text, file=name, semantics=semantics)
-    elif semantics == "default":
-        task = language.parse_epddl(text, file=name)
+        task = language.parse_mastar(text, reading, file=name)
     else:
-        raise UsageError(f"{name} is written in EPDDL: semantics={semantics} does not apply to it")
+        for setting in ("semantics", "determines"):
+            if (value := getattr(reading, setting)) != getattr(Reading(), setting):
+                raise UsageError(f"{name} is written in EPDDL: {setting}={value} does not apply to it")
+        task = language.parse_epddl(text, file=name)
     domain, _, instance = name.partition("/")
     structure = _structure(task, known, {**named, **parameters})
     return replace(task, name=name, domain=domain, instance=instance, structure=structure)

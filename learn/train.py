@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from epigym.cli.runner import run
-from epigym.cli.settings import ProblemSettings
+from epigym.cli.settings import READING, ProblemSettings
 from epigym.cli.words import write_override
 from epigym.errors import UsageError
 from epigym.names import unknown
@@ -27,7 +27,7 @@ from learn.training.options import LinearOptions, Training
 
 _OF_NETWORKS = (
     *("recipe", "encoding", "objective", "base", "data", "validation", "explorer", "problem", "trainer", "patience"),
-    *("callbacks", "loggers", "ckpt_path", "resume", "semantics", "domain_file", "libraries", "plank_compat"),
+    *("callbacks", "loggers", "ckpt_path", "resume", *READING),
     "consistent_beliefs",
 )
 
@@ -59,7 +59,7 @@ class Train(ProblemSettings, Training):
             unused |= dict.fromkeys(("domain", "without"), reason)
         elif is_sampled:
             reason = "problems are sampled, not read: give it with data=published or problem="
-            unused |= dict.fromkeys(("semantics", "domain_file", "libraries", "plank_compat"), reason)
+            unused |= dict.fromkeys(READING, reason)
         else:
             unused["without"] = "it leaves out sampled problems only: give it with data=sampled"
         if is_sampled or not is_distance:
@@ -148,7 +148,7 @@ def _train_network(settings: Train) -> None:
 def _search_command(settings: Train, problem: str, checkpoint: Path) -> str:
     """The command that searches a problem with a network."""
     chosen = {"problem": problem, "agent": "hfs", "heuristic": "gnn", "heuristic.checkpoint": checkpoint}
-    reading = ("semantics", "domain_file", "libraries", "plank_compat") if settings.problem else ()
+    reading = READING if settings.problem else ()
     given = {name: getattr(settings, name) for name in (*reading, "consistent_beliefs")}
     chosen |= {name: value for name, value in given.items() if value not in ("default", None, [], False)}
     return shlex.join(["python", "-m", "search.solve", *map(write_override, chosen, chosen.values())])

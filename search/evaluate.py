@@ -15,7 +15,8 @@ from epigym.cli.codes import ExitCode
 from epigym.cli.runner import run
 from epigym.cli.settings import Settings
 from epigym.errors import UsageError
-from epigym.language import Semantics
+from epigym.language import Reading, Semantics
+from epigym.language.reading import Determines
 from search.evaluation.cluster.clusters import Local, Slurm
 from search.planning.options import Verification
 
@@ -39,6 +40,7 @@ class Evaluate(Settings):
     heuristics: list[str | dict[str, Any]]
     problems: list[str]
     semantics: Semantics
+    determines: Determines | None
     anytime: bool
     consistent_beliefs: bool
     verify: Verification
@@ -49,6 +51,11 @@ class Evaluate(Settings):
     parallel: int = field(metadata={"minimum": 1})
     retry: bool
     cluster: Local | Slurm | None
+
+    @property
+    def reading(self) -> Reading:
+        """How problems in mA* are read."""
+        return Reading(self.semantics, self.determines)
 
 
 def evaluate(settings: Evaluate) -> ExitCode:
@@ -93,10 +100,10 @@ def records(settings: Evaluate) -> list[Record]:
 
     if settings.anytime and settings.verify == "none":
         raise UsageError("anytime=true re-executes every plan: leave out verify=none")
-    problems = list_problems(settings.problems, settings.semantics)
+    problems = list_problems(settings.problems, settings.reading)
     limits = Limits(settings.max_expanded, settings.time_limit, memory_bytes(settings.memory_limit))
     return make_records(
-        problems or problems_of(settings.suite, settings.per_domain, settings.semantics, settings.domain),
+        problems or problems_of(settings.suite, settings.per_domain, settings.reading, settings.domain),
         make_configurations(settings.agents, settings.heuristics),
         SearchOptions(limits, settings.anytime, settings.consistent_beliefs, settings.verify),
     )

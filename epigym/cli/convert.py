@@ -33,9 +33,8 @@ def convert(settings: Convert) -> None:
         EpigymError: when the problem is wrong, or the format unknown or unable to say it.
     """
     form = check_format(settings.out, settings.format)
-    semantics = save(settings.load(), settings.out, form)
-    reading = "" if semantics == "default" else f", to be read with semantics={semantics}"
-    print(f"written to {settings.out}{reading}")
+    needed = save(settings.load(), settings.out, form).describe()
+    print(f"written to {settings.out}{', to be read with ' if needed else ''}{needed}")
 
 
 main = partial(run, convert, Convert, "epigym.cli.convert")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -15,9 +15,13 @@ from omegaconf.errors import OmegaConfBaseException
 from epigym.config.values import make
 from epigym.errors import UsageError
 from epigym.io.files import is_file
-from epigym.language import Semantics
-from epigym.problem import Reading, load_problem
+from epigym.language import Reading, Semantics
+from epigym.language.reading import Determines
+from epigym.problem import load_problem
 from epigym.task.task import Task
+
+READING = tuple(entry.name for entry in fields(Reading))
+"""The settings of `ReadingSettings.reading`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +48,7 @@ class ReadingSettings(Settings):
     """How the problem of a command is read and what its plans may do, see `conf/problem.yaml`."""
 
     semantics: Semantics
+    determines: Determines | None
     domain_file: str | None = field(metadata={"exists": True})
     libraries: list[str]
     plank_compat: bool
@@ -52,7 +57,7 @@ class ReadingSettings(Settings):
     @property
     def reading(self) -> Reading:
         """How it is read as one value."""
-        return Reading(self.semantics, self.domain_file, tuple(self.libraries), self.plank_compat)
+        return Reading(**{name: getattr(self, name) for name in READING})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,8 @@ import numpy as np
 
 from epigym.config.values import Count, convert
 from epigym.envs.env import ARGUMENTS, EpistemicEnv
-from epigym.language import Semantics
+from epigym.language import Reading, Semantics
+from epigym.language.reading import Determines
 from epigym.problem import domain_problem, vocabulary
 from epigym.space.sampling import sample_goal
 from epigym.space.space import Query
@@ -29,7 +30,8 @@ class DomainEnv(EpistemicEnv):
     Args:
         domain: a domain of `domains`, such as `grapevine`.
         instance: a named instance of the domain, such as `3_pl_4`; the domain's default parameters otherwise.
-        semantics: of a domain in mA*, its reading, see `epigym.language.parse_mastar`.
+        semantics: of a domain in mA*, its reading, see `epigym.Reading`.
+        determines: the same.
         random_goals: whether every episode has a random goal.
         goal_steps: length of the longest random walk to a goal.
         goal_size: number of formulas of the largest random goal.
@@ -46,6 +48,7 @@ class DomainEnv(EpistemicEnv):
         instance: str | None = None,
         *,
         semantics: Semantics = "default",
+        determines: Determines | None = None,
         random_goals: bool = False,
         goal_steps: int = 10,
         goal_size: int = 2,
@@ -54,7 +57,7 @@ class DomainEnv(EpistemicEnv):
         """Write and read the problem of these parameters."""
         name = domain if instance is None else f"{domain}/{instance}"
         parameters = {key: value for key, value in arguments.items() if key not in ARGUMENTS}
-        task = domain_problem(name, semantics, **parameters)
+        task = domain_problem(name, Reading(semantics, determines), **parameters)
         self._problem = name, parameters
         self.random_goals = convert(random_goals, bool, "random_goals")
         self.goal_steps = convert(goal_steps, Count, "goal_steps")

@@ -15,9 +15,10 @@ from epigym.config.values import convert
 from epigym.encoding.encoder import graph_instance, make_encoder, make_encoding
 from epigym.envs.graph_space import GraphSpace
 from epigym.errors import EpigymError, TaskError, UsageError
-from epigym.language import Semantics, parse_formula
+from epigym.language import Reading, Semantics, parse_formula
+from epigym.language.reading import Determines
 from epigym.names import unknown
-from epigym.problem import Reading, load_problem
+from epigym.problem import load_problem
 from epigym.reference.semantics import outcomes
 from epigym.space.branching import Outcome, outcomes_of
 from epigym.space.kripke_model import KripkeModel
@@ -423,10 +424,11 @@ class ProblemEnv(EpistemicEnv):
 
     Args:
         path: a problem file (mA*, EPDDL or JSON), or `domain/instance` such as `coin_in_the_box/pl_5`.
-        semantics: the reading of mA*, see `epigym.language.parse_mastar`.
-        domain_file: the domain of an EPDDL problem.
-        libraries: the action-type libraries of an EPDDL problem.
-        plank_compat: whether to read EPDDL as its official toolkit does.
+        semantics: how to read the file, as the other arguments before the options: see `epigym.Reading`.
+        determines: see there.
+        domain_file: see there.
+        libraries: see there.
+        plank_compat: see there.
         **options: arguments of `EpistemicEnv`.
 
     Raises:
@@ -439,6 +441,7 @@ class ProblemEnv(EpistemicEnv):
         path: str = "",
         *,
         semantics: Semantics = "default",
+        determines: Determines | None = None,
         domain_file: str | None = None,
         libraries: Iterable[str] = (),
         plank_compat: bool = False,
@@ -446,7 +449,7 @@ class ProblemEnv(EpistemicEnv):
     ) -> None:
         """Read the problem."""
         convert(plank_compat, bool, "plank_compat")
-        reading = Reading(semantics, domain_file, libraries, plank_compat)  # type: ignore[arg-type]
+        reading = Reading(semantics, determines, domain_file, libraries, plank_compat)  # type: ignore[arg-type]
         if unknown_ones := options.keys() - set(ARGUMENTS):
             raise UsageError(unknown("argument", sorted(unknown_ones)[0], ARGUMENTS))
         super().__init__(load_problem(path, reading), **options)

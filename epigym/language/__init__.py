@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from epigym.errors import EpigymError, UsageError
 from epigym.io.files import read, read_json, write_text
+from epigym.language.reading import SEMANTICS, Reading, Semantics
 from epigym.names import unknown
 from epigym.task.task import Task
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SEMANTICS",
     "Format",
+    "Reading",
     "Semantics",
     "check_format",
     "load",
@@ -29,9 +30,6 @@ __all__ = [
 ]
 Format = Literal["json", "compact", "mastar"]
 _EXTENSIONS: dict[Format, str] = {"json": ".json", "compact": ".json", "mastar": ".txt"}
-Semantics = Literal["default", "efp", "update_model"]
-SEMANTICS: tuple[Semantics, ...] = get_args(Semantics)
-_DEFAULT: Semantics = "default"
 
 # Imported at first use: importing a parser takes longer than solving most problems.
 _MODULES = {
@@ -48,14 +46,7 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(_MODULES[name]), name)
 
 
-def load(
-    path: str | Path,
-    semantics: Semantics = "default",
-    *,
-    domain_file: str | Path | None = None,
-    libraries: str | Path | Iterable[str | Path] = (),
-    plank_compat: bool = False,
-) -> Task:
+def load(path: str | Path, reading: Reading = Reading()) -> Task:
     """Read a problem file in the language of its extension.
 
     `.txt` is mA*, `.epddl` is an EPDDL problem. The content of a `.json` file decides whether it is a specification
@@ -63,43 +54,34 @@ def load(
 
     Args:
         path: the problem file.
-        semantics: the reading of mA*, see `parse_mastar`.
-        domain_file: the domain of an EPDDL problem, if it is not in the problem's file.
-        libraries: its action-type libraries, one path or several.
-        plank_compat: whether to reproduce the reading of the official EPDDL toolkit, see `epigym.language.epddl`.
+        reading: how to read it.
 
     Raises:
         ParseError: when the text is wrong, with the place.
         LimitError: when the initial e-state has too many worlds.
         MissingError: when a file does not exist.
-        UsageError: when an argument is missing, unknown or does not apply to the language.
+        UsageError: when a part of the reading is missing or does not apply to the language.
         EpigymError: when a file cannot be read, or no language has its extension.
     """
     path = Path(path)
-    libraries = [libraries] if isinstance(libraries, str | Path) else list(libraries)
     if path.suffix not in _LANGUAGES:
         kinds = ", ".join(f"{suffix} ({language})" for suffix, language in _LANGUAGES.items())
         raise EpigymError(f"{path}: cannot tell the language from the extension {path.suffix!r}: expected {kinds}")
-    given = {
-        "semantics": semantics != _DEFAULT,
-        "domain_file": domain_file is not None,
-        "libraries": bool(libraries),
-        "plank_compat": plank_compat,
-    }
-    for name in (name for name in _INAPPLICABLE[path.suffix] if given[name]):
-        raise UsageError(f"{path}: {name} does not apply to {_LANGUAGES[path.suffix]}: leave it out")
+    for name in _INAPPLICABLE[path.suffix]:
+        if getattr(reading, name) != getattr(Reading(), name):
+            raise UsageError(f"{path}: {name} does not apply to {_LANGUAGES[path.suffix]}: leave it out")
     if path.suffix == ".txt":
         from epigym.language.mastar import parse_mastar
 
-        return parse_mastar(read(path), file=str(path), semantics=semantics)
+        return parse_mastar(read(path), reading, file=str(path))
     if path.suffix == ".json":
-        return _load_json(path, plank_compat)
+        return _load_json(path, reading.plank_compat)
     from epigym.language.epddl import load_epddl
 
-    return load_epddl(path, domain_file, libraries, plank_compat=plank_compat)
+    return load_epddl(path, reading.domain_file, reading.libraries, plank_compat=reading.plank_compat)
 
 
-def save(task: Task, path: str | Path, form: Format | None = None) -> Semantics:
+def save(task: Task, path: str | Path, form: Format | None = None) -> Reading:
     """Write a task to a file that `load` reads back; the file appears complete or not at all.
 
     Args:
@@ -111,7 +93,7 @@ def save(task: Task, path: str | Path, form: Format | None = None) -> Semantics:
             `json` for `.json`, `mastar` for `.txt`.
 
     Returns:
-        The reading of mA* under which the file means the task; `default` for JSON.
+        The reading under which the file means the task; `Reading()` for JSON.
 
     Raises:
         UsageError: when `load` does not support the extension, or the format is unknown.
@@ -124,12 +106,12 @@ def save(task: Task, path: str | Path, form: Format | None = None) -> Semantics:
         from epigym.language import ground_json
 
         ground_json.dump(ground_json.make_specification(task), path, compact=form == "compact")
-        return _DEFAULT
+        return Reading()
     from epigym.language.mastar.writing import write_mastar
 
-    text, semantics = write_mastar(task)
+    text, reading = write_mastar(task)
     write_text(path, text)
-    return semantics
+    return reading
 
 
 def check_format(path: str | Path, form: str | None = None) -> Format:
@@ -149,11 +131,11 @@ _LANGUAGES = {
     ".epddl": "an EPDDL problem",
     ".json": "a JSON file, a specification or a ground EPDDL task",
 }
-# By extension: the arguments of `load` that do not apply.
+# By extension: the parts of a reading that do not apply.
 _INAPPLICABLE = {
     ".txt": ("domain_file", "libraries", "plank_compat"),
-    ".epddl": ("semantics",),
-    ".json": ("semantics", "domain_file", "libraries"),
+    ".epddl": ("semantics", "determines"),
+    ".json": ("semantics", "determines", "domain_file", "libraries"),
 }
 
 

@@ -171,6 +171,7 @@ def _make_module(settings: Training, source: TrainingProblems, types: Sequence[F
         domains=source.learned_domains,
         problems=source.names,
         semantics=source.reading.semantics,
+        determines=source.reading.determines,
         data=source.card,
     )
 

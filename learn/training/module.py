@@ -80,6 +80,7 @@ class GineModule(LightningModule):
         domains: domains of the training problems.
         problems: names of the training problems, if they are published or files.
         semantics: the semantics under which their mA* files were read.
+        determines: the reading of several literals in them.
         data: `published`, `sampled` or `files`, and numbers of samples.
         steps: values and steps of the points of the `Calibration`; each validation by search fits it again.
         version: of these hyper-parameters.
@@ -98,6 +99,7 @@ class GineModule(LightningModule):
         domains: Sequence[str] = (),
         problems: Sequence[str] = (),
         semantics: str = "default",
+        determines: str | None = None,
         data: Mapping[str, Any],
         steps: Sequence[Sequence[float]] = ((), ()),
         version: int = VERSION,

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from epigym.errors import UsageError
-from epigym.problem import Reading, find_problems, load_problem
+from epigym.language import Reading
+from epigym.problem import find_problems, load_problem
 from epigym.task.task import Task
 from learn.data.distribution import sample_problems
 from learn.data.files import sample_files

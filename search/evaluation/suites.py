@@ -15,9 +15,9 @@ import domains
 from domains.suites import find_suite
 from epigym.errors import MissingError, ProblemWarning, UsageError
 from epigym.io.checksummed import digest
-from epigym.language import Semantics
+from epigym.language import Reading
 from epigym.names import unknown
-from epigym.problem import Reading, find_problems, load_problem
+from epigym.problem import find_problems, load_problem
 from epigym.task.task import Task
 
 
@@ -79,13 +79,13 @@ class Problem:
         return [Path(self.source), *_find_referenced_files(Path(self.source)), *map(Path, others)]
 
 
-def list_problems(names: Iterable[str], semantics: Semantics) -> list[Problem]:
+def list_problems(names: Iterable[str], reading: Reading) -> list[Problem]:
     """Problems by name: files, folders or patterns of files, or `domain/instance`."""
-    return [_make_problem(name, semantics) for name in find_problems(names)]
+    return [_make_problem(name, reading) for name in find_problems(names)]
 
 
 def problems_of(
-    choice: Mapping[str, Any], per_domain: int | None, semantics: Semantics, only: Sequence[str] = ()
+    choice: Mapping[str, Any], per_domain: int | None, reading: Reading, only: Sequence[str] = ()
 ) -> list[Problem]:
     """The problems of a suite as `conf/suite` describes it, at most `per_domain` of each domain.
 
@@ -93,7 +93,7 @@ def problems_of(
         choice: `name` and `split` of a suite of `domains`; or `name`, `folder`, `plank_compat` and, by domain,
             the pattern of the `problems` below the folder with their `domain_file` and `libraries`.
         per_domain: largest number of problems of a domain; None for all.
-        semantics: the reading of mA*.
+        reading: of problems in mA*.
         only: domains of the suite; empty for all.
 
     Raises:
@@ -104,7 +104,7 @@ def problems_of(
         by_domain = {domain: _list_epddl_problems(choice, domain) for domain in choice["domains"]}
     else:
         by_domain = {}
-        for problem in _list_instances(choice, semantics):
+        for problem in _list_instances(choice, reading):
             by_domain.setdefault(problem.domain, []).append(problem)
     for domain in only:
         if domain not in by_domain:
@@ -112,13 +112,13 @@ def problems_of(
     return [problem for domain in only or by_domain for problem in islice(by_domain[domain], per_domain)]
 
 
-def _make_problem(name: str, semantics: Semantics) -> Problem:
+def _make_problem(name: str, reading: Reading) -> Problem:
     head = name.partition("/")[0]
     domain = head if head in domains.DOMAINS and not Path(name).is_file() else Path(name).resolve().parent.name
-    return Problem(name, domain, name, Reading(semantics))
+    return Problem(name, domain, name, reading)
 
 
-def _list_instances(choice: Mapping[str, Any], semantics: Semantics) -> Iterator[Problem]:
+def _list_instances(choice: Mapping[str, Any], reading: Reading) -> Iterator[Problem]:
     """The problems of a suite of `domains`, under their published names."""
     try:
         chosen = find_suite(choice["name"])
@@ -128,7 +128,7 @@ def _list_instances(choice: Mapping[str, Any], semantics: Semantics) -> Iterator
     if choice["split"] not in splits:
         raise UsageError(unknown("suite.split", choice["split"], splits))
     for name in splits[choice["split"]]:
-        problem = _make_problem(name, semantics)
+        problem = _make_problem(name, reading)
         published = chosen.published_names.get(name)
         yield replace(problem, name=published, domain=published.rpartition("/")[0]) if published else problem
 
@@ -145,7 +145,7 @@ def _list_epddl_problems(choice: Mapping[str, Any], domain: str) -> list[Problem
         if not path.is_file():
             raise MissingError(f"suite {choice['name']}: there is no {path}, which {domain} needs")
     domain_file, *libraries = map(str, others)
-    reading = Reading("default", domain_file, tuple(libraries), choice["plank_compat"])
+    reading = Reading(domain_file=domain_file, libraries=tuple(libraries), plank_compat=choice["plank_compat"])
     return [Problem(f"{domain}/{file.stem}", domain, str(file), reading) for file in files]
 
 

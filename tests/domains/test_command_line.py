@@ -8,7 +8,7 @@ import pytest
 import domains
 from domains.__main__ import main
 from domains.suites import SUITES
-from epigym.language import load
+from epigym.language import Reading, load
 from epigym.problem import domain_problem
 
 
@@ -52,7 +52,7 @@ def test_an_epddl_problem_is_one_file_or_three(tmp_path: Path, capsys: pytest.Ca
     assert capsys.readouterr().out.startswith(f"written to {tmp_path / 'three'}: problem.epddl")
     domain, library, problem = sorted((tmp_path / "three").iterdir())
     assert [path.stem for path in (domain, library, problem)] == ["domain", "library", "problem"]
-    three = load(problem, domain_file=domain, libraries=library)
+    three = load(problem, Reading(domain_file=str(domain), libraries=(str(library),)))
     for task in (whole, three):
         assert replace(task, name=name, domain=name, instance="") == expected
 

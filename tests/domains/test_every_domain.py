@@ -17,7 +17,7 @@ import domains
 from domains import DOMAINS, DomainError, find
 from domains.domain import SPLITS
 from domains.writing.epddl import parts
-from epigym.language import load
+from epigym.language import Reading, load
 from epigym.problem import domain_problem, vocabulary
 from epigym.space.sampling import sample_walk
 from epigym.space.space import StateSpace
@@ -175,5 +175,6 @@ def test_domain_and_library_are_valid_files(tmp_path: Path, file: str, parameter
     name = next(name for name in DOMAINS if file.startswith(name))
     problem = tmp_path / "problem.epddl"
     problem.write_text(parts(find(name)[0].write(parameters))["problem"], encoding="utf-8")
-    task = load(problem, domain_file=DATA / f"{file}.epddl", libraries=DATA / "action_types.epddl")
+    reading = Reading(domain_file=str(DATA / f"{file}.epddl"), libraries=(str(DATA / "action_types.epddl"),))
+    task = load(problem, reading)
     assert replace(task, name=name, domain=name, instance="") == domain_problem(name, **parameters)

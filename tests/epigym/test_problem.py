@@ -13,7 +13,8 @@ from epigym.__main__ import main
 from epigym.cli.codes import ExitCode
 from epigym.drawing import format_dot
 from epigym.errors import MissingError, UsageError
-from epigym.problem import Reading, domain_problem, find_problems, load_problem
+from epigym.language import Reading
+from epigym.problem import domain_problem, find_problems, load_problem
 from epigym.space.space import StateSpace
 from epigym.task.structure import Lifted
 from tests.helpers.epddl_problem import write_problem

@@ -8,7 +8,7 @@ from pathlib import Path
 from epigym import StateSpace, Task
 from epigym.errors import EpigymError, ParseError, ProblemWarning, TaskError
 from epigym.io.files import read_plan
-from epigym.language import load
+from epigym.language import Reading, load
 from epigym.reference import semantics as reference
 from tests.fuzz.mutation import damage, mutate_json, mutate_text
 from tests.helpers.comparison import Comparison
@@ -57,13 +57,13 @@ def _fuzz_mastar(rng: random.Random, folder: Path) -> None:
 
 def _fuzz_epddl(rng: random.Random, folder: Path) -> None:
     path = _write(folder / "input.epddl", rng, mutate_text(rng, _corpus("epddl")))
-    explore(load(path, plank_compat=rng.random() < 0.3), rng)
+    explore(load(path, Reading(plank_compat=rng.random() < 0.3)), rng)
 
 
 def _fuzz_ground(rng: random.Random, folder: Path) -> None:
     mutate = mutate_json if rng.random() < 0.8 else mutate_text
     path = _write(folder / "input.json", rng, mutate(rng, _corpus("ground")))
-    explore(load(path, plank_compat=rng.random() < 0.3), rng)
+    explore(load(path, Reading(plank_compat=rng.random() < 0.3)), rng)
 
 
 def _fuzz_specification(rng: random.Random, folder: Path) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from epigym.language import Reading
 from search.agents.limits import Limits
 from search.evaluation.batch import RecordBatch
 from search.evaluation.grid import make_records
@@ -20,7 +21,7 @@ def record_of(
     problem: str | Problem, agent: Choice = "bfs", heuristic: Choice | None = None, limits: Limits = LIMITS, **more: Any
 ) -> Record:
     """The record of a problem as it is now."""
-    found = list_problems([problem], more.pop("semantics", "default")) if isinstance(problem, str) else [problem]
+    found = list_problems([problem], more.pop("reading", Reading())) if isinstance(problem, str) else [problem]
     return make_records(found, [Configuration.of(agent, heuristic)], SearchOptions(limits, **more))[0]
 
 

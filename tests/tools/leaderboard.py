@@ -137,7 +137,7 @@ def find_problems(suite_name: str) -> Mapping[str, Problem]:
     if not (PLACE / "conf" / "suite" / f"{suite_name}.yaml").exists():
         find_suite(suite_name)  # names the suites that there are
     settings = compose(Evaluate, "evaluate", f"suite={suite_name}")
-    return {problem.name: problem for problem in problems_of(settings.suite, settings.per_domain, settings.semantics)}
+    return {problem.name: problem for problem in problems_of(settings.suite, settings.per_domain, settings.reading)}
 
 
 if __name__ == "__main__":

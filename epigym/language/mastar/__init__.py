@@ -5,39 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from epigym.errors import UsageError
-from epigym.language import SEMANTICS, Semantics
 from epigym.language.mastar.actions import ActionStatements
 from epigym.language.mastar.initial import InitialStatements
 from epigym.language.mastar.syntax import Names, Node, parse, subtrees
+from epigym.language.reading import Reading
 from epigym.language.source import Source
-from epigym.names import unknown
 from epigym.task.formula import Formula, and_, conjuncts
 from epigym.task.structure import from_parentheses
 from epigym.task.task import Task
 
 
-def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "default") -> Task:
+def parse_mastar(text: str, reading: Reading = Reading(), *, file: str = "<string>") -> Task:
     """Read a planning task in mA*.
 
     Args:
         text: the problem.
+        reading: its `semantics` and `determines` select a reading of the language.
         file: its name in messages; its stem is the name of the task and of its instance.
-        semantics: the reading of the language: `default`; `efp`, where a false announcement acts like sensing, and
-            fluents that the `initially` statements leave open are false in the actual world;
-            or `update_model`, where observers also learn that the action was executable.
 
     Raises:
         ParseError: when the text is wrong, with the place.
-        LimitError: when the initial e-state is too large.
-        UsageError: when the semantics is unknown.
+        LimitError: when the initial e-state or an event model is too large.
     """
-    if semantics not in SEMANTICS:
-        raise UsageError(unknown("semantics", semantics, SEMANTICS))
     source = Source(file, text)
     statements = subtrees(parse(source))
     names = _read_declarations(source, statements)
-    actions = {name: ActionStatements(name, names) for name in names.declared["action"]}
+    actions = {name: ActionStatements(name, names, reading) for name in names.declared["action"]}
     initial = InitialStatements(names)
     goals: list[Formula] = []
     for statement in statements:
@@ -58,8 +51,8 @@ def parse_mastar(text: str, *, file: str = "<string>", semantics: Semantics = "d
         name=Path(file).stem,
         fluents=tuple(names.declared["fluent"]),
         agents=agents,
-        actions=tuple(action.describe().build_action(agents, semantics) for action in actions.values()),
-        initial=initial.build_estate(closed_world=semantics == "efp"),
+        actions=tuple(action.describe().build_action(agents, reading) for action in actions.values()),
+        initial=initial.build_estate(closed_world=reading.semantics == "efp"),
         goal=conjuncts(and_(*goals)),
         instance=Path(file).stem,
         structure=from_parentheses(*(tuple(names.declared[kind]) for kind in ("fluent", "action", "agent"))),

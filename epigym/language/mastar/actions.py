@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from epigym.language.mastar.event_models import Description
+from epigym.errors import LimitError
+from epigym.language.mastar.event_models import MAX_SENSED, Description, is_ambiguous
 from epigym.language.mastar.syntax import Names, Node, conjuncts, subtrees
+from epigym.language.reading import Reading
+from epigym.language.source import position
 from epigym.task.formula import TRUE, Formula, Op, and_, literal, or_
 from epigym.task.task import Effect
 
@@ -19,10 +22,12 @@ class ActionStatements:
     Attributes:
         name: of the action.
         names: the declarations of the text.
+        reading: how `determines` with several literals is read.
     """
 
     name: str
     names: Names
+    reading: Reading
     _verb: str = ""
     _executable: list[Formula] = field(default_factory=list)
     _effects: list[Effect] = field(default_factory=list)
@@ -72,6 +77,7 @@ class ActionStatements:
                 statement,
             )
         self._verb = verb
+        was_ambiguous = self._is_ambiguous
         condition = self._condition(statement, after=2)
         stated: set[Formula] = set()
         for part in conjuncts(subtrees(statement)[1]):
@@ -82,10 +88,42 @@ class ActionStatements:
             opposite = literal(effect.fluent, not effect.value)
             if condition is TRUE and opposite in stated:
                 raise source.error(f"contradictory effects: {effect.fluent!r} and '-{effect.fluent}'", part)
-            if condition is TRUE and Effect(effect.fluent, not effect.value) in self._effects:
+            if condition is TRUE and self._is_contradicted(effect):
                 source.warn(self._contradiction(verb, effect.fluent), part)
             stated.add(literal(effect.fluent, effect.value))
             self._effects.append(effect)
+        if self._is_ambiguous and not was_ambiguous:
+            source.warn(
+                f"action {self.name!r} determines several literals: read with determines=formula, observers learn "
+                "whether all of them hold; determines=literals lets them learn each one",
+                statement,
+            )
+        self._check_number(statement)
+
+    @property
+    def _senses_each(self) -> bool:
+        """Whether the action senses its literals one by one."""
+        return self._verb == "determines" and self.reading.determines == "literals"
+
+    @property
+    def _is_ambiguous(self) -> bool:
+        """Whether the action senses several literals, and no reading of that was chosen."""
+        return self.reading.determines is None and is_ambiguous(self._verb, self._effects)
+
+    def _is_contradicted(self, effect: Effect) -> bool:
+        """Whether an earlier statement has the opposite of an effect without a condition."""
+        return Effect(effect.fluent, not effect.value) in self._effects and not self._senses_each
+
+    def _check_number(self, statement: Node) -> None:
+        """Raise a `LimitError` when the action has too many events."""
+        count = len({effect.fluent for effect in self._effects})
+        if self._senses_each and count > MAX_SENSED:
+            line, column = position(statement)
+            raise LimitError(
+                f"{self.names.source.file}:{line}:{column}: action {self.name!r} determines {count} fluents, and "
+                f"determines=literals takes at most {MAX_SENSED}: one event for each combination of their values; "
+                "split it into several actions"
+            )
 
     def _contradiction(self, verb: str, name: str) -> str:
         """The warning about contradictory statements, which some published problems contain."""

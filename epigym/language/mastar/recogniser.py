@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import permutations
+from itertools import chain, combinations, permutations, product
 from typing import NamedTuple, TypeAlias
 
 from epigym.errors import TaskError
-from epigym.language import Semantics
 from epigym.language.ground_json import Chain, compute_values, make_exclusive
-from epigym.language.mastar.event_models import ONTIC_RELATIONS, SENSING_RELATIONS, Description
-from epigym.task.formula import FALSE, TRUE, Formula, FormulaNumbers, Op, and_, conjuncts, fluent, or_
+from epigym.language.mastar.event_models import (
+    MAX_SENSED,
+    ONTIC_RELATIONS,
+    SENSING_RELATIONS,
+    Description,
+    Relations,
+    make_sensing_relations,
+)
+from epigym.language.reading import Reading
+from epigym.task.formula import FALSE, TRUE, Formula, FormulaNumbers, Op, and_, conjuncts, fluent, not_, or_
 from epigym.task.task import Action, Effect
 
 _MOST_EVENTS = len(SENSING_RELATIONS["full"])
@@ -46,20 +53,21 @@ class Recogniser:
     name: str
     _number: FormulaNumbers = field(default_factory=lambda: FormulaNumbers({}, {}, {}))
 
-    def describe(self, action: Action, semantics: Semantics) -> Description:
+    def describe(self, action: Action, reading: Reading) -> Description:
         """Find a description that means the action under a reading of the language.
 
         Raises:
             TaskError: if there is none, with the reason.
         """
         reached = _find_reachable_events(action)
-        if len(reached) > _MOST_EVENTS:
+        if len(reached) > _MOST_EVENTS and reading.determines != "literals":
             raise TaskError(f"it has {len(reached)} events, actions of mA* have at most {_MOST_EVENTS}")
+        propose = self._propose if len(reached) <= _MOST_EVENTS else self._propose_literals
         inexpressible = ""
         reason = "its relations are not those of an ontic, sensing or announcement action"
         for assignment in _list_assignments(action, reached):
-            for found in self._propose(action, assignment, semantics):
-                if self.matches(found.build_action(self.agents, semantics), action):
+            for found in propose(action, assignment, reading):
+                if self.matches(found.build_action(self.agents, reading), action):
                     missing = [formula for formula in found.formulas() if has_actually(formula)]
                     if not missing:
                         return found
@@ -67,13 +75,15 @@ class Recogniser:
             reason = "mA* cannot express its effects, or the formula that observers learn, by literals"
         raise TaskError(inexpressible or reason)
 
-    def _propose(self, action: Action, assignment: RoleAssignment, semantics: Semantics) -> Iterator[Description]:
+    def _propose(self, action: Action, assignment: RoleAssignment, reading: Reading) -> Iterator[Description]:
         """Candidate descriptions of an action under an assignment of roles."""
-        sigma, verb = action.events[assignment.events[_SIGMA]], "causes"
+        learns_executable = reading.semantics == "update_model"
+        sigma, verbs = action.events[assignment.events[_SIGMA]], ["causes"]
         learned = conjuncts(sigma.precondition.negation_normal_form())
         given, contents = learned, [list(sigma.effects)]
         if not assignment.ontic:
-            verb = "announces" if len(action.designated) == 1 else "determines"
+            verbs = ["announces"] if len(action.designated) == 1 else ["determines"]
+            verbs += ["announces"] if reading.semantics == "efp" else []
             known = self.parts(action.applicability)
             if _TAU in assignment.events:
                 known |= self.parts(action.events[assignment.events[_TAU]].precondition)
@@ -81,31 +91,63 @@ class Recogniser:
             told = {part: _extract_effect(part) for part in learned}
             # An announced literal may also be a condition: an agent announces tails only if it believes tails.
             contents = [list(told.values())]
-            if semantics == "update_model":
+            if learns_executable:
                 contents.append([effect for part, effect in told.items() if part not in given])
                 contents.append([effect for part, effect in told.items() if part not in given or effect.fluent])
+        for verb, content in product(verbs, contents):
+            yield self._make_description(action, assignment, verb, content, given if learns_executable else ())
+
+    def _propose_literals(self, action: Action, assignment: RoleAssignment, reading: Reading) -> Iterator[Description]:
+        """Candidate descriptions of an action that senses several literals one by one."""
+        required = {event: self.parts(action.events[event].precondition) for event in action.designated}
+        sigma = action.events[min(required, key=lambda event: len(required[event]))]  # a literal is false in all others
+        learned = conjuncts(sigma.precondition.negation_normal_form())
+        count = len(required).bit_length() - 1
+        sensed = [part for part in learned if any(self.parts(not_(part)) <= parts for parts in required.values())]
+        common = frozenset.intersection(*required.values())
+        certain = [part for part in sensed if not self.parts(part) <= common]
+        others = [part for part in sensed if part not in certain]  # conditions, some of which may be sensed, too
+        for added in combinations(others, count - len(certain)) if len(certain) <= count else ():
+            content = [_extract_effect(part) for part in (*certain, *added)]
+            given = [part for part in learned if reading.semantics == "update_model" and part not in certain]
+            yield self._make_description(action, assignment, "determines", content, given)
+
+    def _make_description(
+        self, action: Action, assignment: RoleAssignment, verb: str, content: Iterable[Effect], given: Iterable[Formula]
+    ) -> Description:
+        """The description with these effects; `given` are formulas that observers learn about its executability."""
         needed = self.parts(action.applicability)
-        added = [part for part in given if semantics == "update_model" and not self.parts(part) <= needed]
-        for content in contents:
-            yield Description(
-                name=action.name,
-                verb=verb,
-                executable=and_(action.applicability, *added),
-                effects=tuple(effect for effect in content if effect.condition is not FALSE),
-                observers=_collect_conditions(self.agents, assignment.kinds, "full"),
-                aware=_collect_conditions(self.agents, assignment.kinds, "partial"),
-            )
+        added = [part for part in given if not self.parts(part) <= needed]
+        return Description(
+            name=action.name,
+            verb=verb,
+            executable=and_(action.applicability, *added),
+            effects=tuple(effect for effect in content if effect.condition is not FALSE),
+            observers=_collect_conditions(self.agents, assignment.kinds, "full"),
+            aware=_collect_conditions(self.agents, assignment.kinds, "partial"),
+        )
 
     def matches(self, first: Action, second: Action) -> bool:
         """Whether two actions are equal up to names of events and types, and unreachable events.
 
         Formulas are compared in negation normal form, up to the order of conjunctions and disjunctions.
         """
-        mine, others = _find_reachable_events(first), _find_reachable_events(second)
-        if len(mine) != len(others) or first.name != second.name:
+        mine, others = self._sort_events(first), self._sort_events(second)
+        if [*mine] != [*others] or first.name != second.name:
             return False
-        meaning = self._summarise(first, mine)
-        return any(meaning == self._summarise(second, order) for order in permutations(others))
+        if any(len(mine[key]) != len(others[key]) for key in mine):
+            return False
+        meaning = self._summarise(first, [*chain(*mine.values())])
+        orders = product(*map(permutations, others.values()))
+        return any(meaning == self._summarise(second, [*chain(*order)]) for order in orders)
+
+    def _sort_events(self, action: Action) -> dict[tuple[int, ...], list[int]]:
+        """The reachable events by the parts of their preconditions, sorted by these."""
+        found: dict[tuple[int, ...], list[int]] = {}
+        for event in _find_reachable_events(action):
+            parts = sorted(self.parts(action.events[event].precondition))
+            found.setdefault(tuple(parts), []).append(event)
+        return dict(sorted(found.items()))
 
     def parts(self, formula: Formula) -> frozenset[int]:
         """Numbers of the parts of a conjunction; formulas that differ only in order have equal numbers."""
@@ -181,21 +223,30 @@ def _relate_types(chain: Chain[str], action: Action, place: Mapping[int, int]) -
     return tuple(found)
 
 
+def _list_roles(action: Action, reached: Sequence[int]) -> Iterator[tuple[Relations, tuple[int, ...]]]:
+    """The relations that an action of mA* may have, each with the roles in which the reached events are tried."""
+    count = len(action.designated)
+    if len(reached) <= _MOST_EVENTS:
+        for relations in (ONTIC_RELATIONS, SENSING_RELATIONS):
+            for roles in permutations(range(len(relations["full"])), len(reached)):
+                yield relations, roles
+    elif len(reached) <= count + 1 <= 2**MAX_SENSED + 1:  # one by one, the designated events first
+        yield make_sensing_relations(count), tuple(range(len(reached)))
+
+
 def _list_assignments(action: Action, reached: Sequence[int]) -> Iterator[RoleAssignment]:
     """List the assignments of roles under which the relations of all agents occur in mA*."""
-    for relations in (ONTIC_RELATIONS, SENSING_RELATIONS):
-        for chosen in permutations(range(len(relations["full"])), len(reached)):
-            place = dict(zip(reached, chosen, strict=True))
-            kinds = {
-                frozenset((role, target) for role in chosen for target in rows[role]): kind
-                for kind, rows in relations.items()
-            }
-            chains = [_relate_types(chain, action, place) for chain in action.observability]
-            if _SIGMA in chosen and all(row in kinds for chain in chains for _, row in chain):
-                events = dict(zip(chosen, reached, strict=True))
-                yield RoleAssignment(
-                    relations is ONTIC_RELATIONS, events, [_sort_kinds(chain, kinds) for chain in chains]
-                )
+    for relations, chosen in _list_roles(action, reached):
+        place = dict(zip(reached, chosen, strict=True))
+        kinds = {
+            frozenset((role, target) for role in chosen for target in rows[role]): kind
+            for kind, rows in relations.items()
+        }
+        chains = [_relate_types(chain, action, place) for chain in action.observability]
+        if _SIGMA in chosen and all(row in kinds for chain in chains for _, row in chain):
+            events = dict(zip(chosen, reached, strict=True))
+            sorted_kinds = [_sort_kinds(chain, kinds) for chain in chains]
+            yield RoleAssignment(relations is ONTIC_RELATIONS, events, sorted_kinds)
 
 
 def _sort_kinds(chain: Chain[Relation], kinds: Mapping[Relation, str]) -> dict[str, Formula]:

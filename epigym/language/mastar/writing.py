@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import textwrap
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, product, starmap
 
 from epigym.errors import EpigymError, LimitError, ParseError, ProblemWarning, TaskError
-from epigym.language import Semantics
 from epigym.language.mastar import parse_mastar
-from epigym.language.mastar.event_models import Description
+from epigym.language.mastar.event_models import Description, is_ambiguous
 from epigym.language.mastar.recogniser import Recogniser, has_actually
 from epigym.language.mastar.theory import build_theory
+from epigym.language.reading import Determines, Reading, Semantics
 from epigym.reference.semantics import canonical, contract
 from epigym.task.formula import TRUE, Formula, and_, fluent, literal, not_, or_
 from epigym.task.task import Action, Task
@@ -20,12 +22,17 @@ from epigym.task.task import Action, Task
 _REMEDY = "format=compact writes it as JSON"
 _WORD = r"(?:[^\W\d]\w*|\d+)"
 _NAME = re.compile(rf"(?![BEC]\(){_WORD}(?:\({_WORD}(?:,{_WORD})*\))?")
-_READINGS: tuple[Semantics, ...] = ("default", "update_model")  # `efp` adds no expressiveness
+_SEMANTICS: tuple[Semantics, ...] = ("default", "update_model")
+_DETERMINES: tuple[Determines, ...] = ("formula", "literals")
+_READINGS = (
+    *starmap(Reading, product(_SEMANTICS, _DETERMINES)),
+    Reading("efp", "literals"),  # where only announcements tell whether a conjunction holds
+)
 _WIDTH = 120
 
 
-def write_mastar(task: Task) -> tuple[str, Semantics]:
-    """Write a task as a text in mA*. Returns the text and the reading of mA* under which it means the task.
+def write_mastar(task: Task) -> tuple[str, Reading]:
+    """Write a task as a text in mA*. Returns the text and the reading under which it means the task.
 
     Raises:
         TaskError: if mA* cannot express the task, with the action or part, and the reason.
@@ -38,42 +45,62 @@ def write_mastar(task: Task) -> tuple[str, Semantics]:
     if not task.fluents:
         raise TaskError(f"mA* cannot express a task without fluents: {_REMEDY}")
     recogniser = Recogniser(task.agents, task.fluents[0])
-    descriptions, semantics = _describe_actions(task.actions, recogniser)
-    text = _format_task(task, descriptions, semantics)
-    _check(task, text, semantics, recogniser)
-    return text, semantics
+    descriptions, reading = _describe_actions(task.actions, recogniser)
+    text = _format_task(task, descriptions, reading)
+    _check(task, text, reading, recogniser)
+    return text, reading
 
 
 def _list_names(actions: Iterable[Action]) -> tuple[str, ...]:
     return tuple(action.name for action in actions)
 
 
-def _describe_actions(actions: Sequence[Action], recogniser: Recogniser) -> tuple[list[Description], Semantics]:
+def _describe_actions(actions: Sequence[Action], recogniser: Recogniser) -> tuple[list[Description], Reading]:
     """Describe the actions in words of mA*, under one reading for all."""
     refused: list[dict[str, str]] = []
-    for semantics in _READINGS:
+    for reading in _READINGS:
         found: list[Description] = []
         reasons: dict[str, str] = {}
         for action in actions:
             try:
-                found.append(recogniser.describe(action, semantics))
+                found.append(recogniser.describe(action, reading))
             except TaskError as error:
                 reasons[action.name] = str(error)
         if not reasons:
-            return found, semantics
+            is_needed = any(is_ambiguous(description.verb, description.effects) for description in found)
+            return found, reading if is_needed else replace(reading, determines=None)
         refused.append(reasons)
-    both = [name for name in refused[0] if name in refused[1]]
-    if both:
-        raise TaskError(f"mA* cannot express action {both[0]!r}: {refused[0][both[0]]}: {_REMEDY}")
-    one, other = (next(iter(reasons)) for reasons in refused)
-    raise TaskError(
-        f"mA* can express action {one!r} with semantics=update_model only, and action {other!r} only without: {_REMEDY}"
-    )
+    raise TaskError(_explain_refusal(refused))
 
 
-def _format_task(task: Task, descriptions: Iterable[Description], semantics: Semantics) -> str:
+def _explain_refusal(refused: Sequence[Mapping[str, str]]) -> str:
+    """Name an action that no reading can express, or two that need different readings.
+
+    Args:
+        refused: for each of `_READINGS` the reason of each action that it cannot express, by name.
+    """
+    names = dict.fromkeys(name for reasons in refused for name in reasons)
+    for name in names:
+        if all(name in reasons for reasons in refused):
+            return f"mA* cannot express action {name!r}: {refused[0][name]}: {_REMEDY}"
+    for setting in ("semantics", "determines"):
+        values = [getattr(reading, setting) for reading in _READINGS]
+        accepting = [
+            [value for value, reasons in zip(values, refused, strict=True) if name not in reasons] for name in names
+        ]
+        for (one, first), (other, second) in combinations(zip(names, accepting, strict=True), 2):
+            if not set(first) & set(second):
+                return (
+                    f"mA* can express action {one!r} with {setting}={first[0]} only, and action {other!r} only with "
+                    f"{setting}={second[0]}: {_REMEDY}"
+                )
+    return f"mA* can express actions {', '.join(map(repr, names))} with different readings only: {_REMEDY}"
+
+
+def _format_task(task: Task, descriptions: Iterable[Description], reading: Reading) -> str:
     name = task.fluents[0]
-    lines = [] if semantics == "default" else [f"% To be read with semantics={semantics}."]
+    needed = reading.describe()
+    lines = [f"% To be read with {needed}."] if needed else []
     for kind, names in (("fluent", task.fluents), ("action", _list_names(task.actions)), ("agent", task.agents)):
         if names:
             listed = f"{kind} {', '.join(names)};"
@@ -113,12 +140,12 @@ def _goal(task: Task) -> Formula:
     return or_(first, not_(first)) if goal is TRUE else goal
 
 
-def _check(task: Task, text: str, semantics: Semantics, recogniser: Recogniser) -> None:
+def _check(task: Task, text: str, reading: Reading, recogniser: Recogniser) -> None:
     """Check that the text, read back, means the task."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ProblemWarning)
-            again = parse_mastar(text, semantics=semantics)
+            again = parse_mastar(text, reading)
     except ParseError as error:
         line = text.splitlines()[error.line - 1]
         raise TaskError(f"mA* cannot express the task: in {line!r} {error.message}: {_REMEDY}") from None

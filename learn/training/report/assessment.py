@@ -18,7 +18,8 @@ from torchmetrics.functional import spearman_corrcoef
 
 from epigym.errors import EpigymError
 from epigym.io.files import slug
-from epigym.problem import Reading, load_problem
+from epigym.language import Reading
+from epigym.problem import load_problem
 from learn.data.explorers import ExplorerSettings, NoGoalError
 from learn.data.pairs import make_rollout
 from learn.models.runs import find_checkpoint

@@ -302,6 +302,19 @@ def test_parameters_are_arguments_and_override_the_instance() -> None:
     assert make_domain(semantics="update_model").task != make_domain().task
 
 
+def test_the_reading_of_several_literals_is_an_argument(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """fluent p, q; agent a; action look; look determines p, q; a observes look;
+    initially p, -q, C([a], (p | q)); goal B(a, -q);"""
+    (tmp_path / "two.txt").write_text(text)
+    monkeypatch.setattr(domains, "write", lambda name, **parameters: text)
+    for name, place in (("Problem", {"path": str(tmp_path / "two.txt")}), ("CoinInTheBox", {})):
+        for determines in ("formula", "literals"):
+            env = gymnasium.make(f"epi/{name}-v0", determines=determines, **place)
+            env.reset(seed=0)
+            _, _, terminated, _, _ = env.step(0)
+            assert terminated is (determines == "literals")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -317,9 +330,10 @@ def test_wrong_arguments_are_explained(arguments: dict[str, Any], message: str) 
 
 @pytest.mark.parametrize("domain", [name for name in DOMAINS if domains.DOMAINS[name].language == "EPDDL"])
 def test_a_reading_of_mastar_is_refused_by_domains_in_epddl(domain: str) -> None:
-    with pytest.raises(EpigymError) as caught:
-        gymnasium.make(f"epi/{camel_case(domain)}-v0", semantics="efp")
-    assert str(caught.value) == f"{domain} is written in EPDDL: semantics=efp does not apply to it"
+    for name, value in (("semantics", "efp"), ("determines", "literals")):
+        with pytest.raises(EpigymError) as caught:
+            gymnasium.make(f"epi/{camel_case(domain)}-v0", **{name: value})
+        assert str(caught.value) == f"{domain} is written in EPDDL: {name}={value} does not apply to it"
 
 
 @pytest.mark.parametrize("domain", DOMAINS)

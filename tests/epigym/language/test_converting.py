@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from domains.registry import DOMAINS
 from epigym.__main__ import main
 from epigym.errors import EpigymError, LimitError, ProblemWarning, TaskError
-from epigym.language import SEMANTICS, Format, Semantics, ground_json, load, parse_mastar, save
+from epigym.language import SEMANTICS, Format, Reading, Semantics, ground_json, load, parse_mastar, save
 from epigym.language.ground_json import move_to_preconditions
 from epigym.language.mastar import theory
 from epigym.language.mastar.event_models import Description
 from epigym.language.mastar.recogniser import Recogniser
 from epigym.language.mastar.writing import write_mastar
+from epigym.language.reading import Determines
 from epigym.problem import domain_problem, load_problem
 from epigym.task.formula import TRUE, Formula, Op, actually, and_, believes, fluent, not_, or_
 from epigym.task.task import Action, Effect, EState, Event, Task
@@ -159,10 +160,10 @@ def test_the_reading_of_the_text_is_written(tmp_path: Path) -> None:
     (tmp_path / "coin.txt").write_text(COIN)
     for semantics in ("default", "update_model"):
         assert main(["convert", f"{tmp_path}/coin.txt", f"semantics={semantics}", f"out={tmp_path}/coin.json"]) == 0
-        assert_read_back(parse_mastar(COIN, semantics=semantics), load(tmp_path / "coin.json"))
+        assert_read_back(parse_mastar(COIN, Reading(semantics)), load(tmp_path / "coin.json"))
 
 
-P, Q = fluent("p"), fluent("q")
+P, Q, R = map(fluent, "pqr")
 UPDATE_MODEL = {
     *("blocks_world", "cloud_scheduling", "consecutive_numbers", "gossip", "room_messages", "search_and_rescue")
 }
@@ -171,10 +172,10 @@ FILES = sorted(min(folder.glob("*.txt")) for folder in (BENCHMARKS / "mastar").g
 
 def again(task: Task) -> Task:
     """Write a task in mA* and read it back."""
-    text, semantics = write_mastar(task)
+    text, reading = write_mastar(task)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ProblemWarning)
-        return parse_mastar(text, semantics=semantics)
+        return parse_mastar(text, reading)
 
 
 @st.composite
@@ -188,7 +189,7 @@ def descriptions(draw: st.DrawFn, name: str) -> Description:
         name=name,
         verb=verb,
         executable=draw(condition),
-        effects=tuple(draw(st.lists(effect, min_size=verb != "causes", max_size=2))),
+        effects=tuple(draw(st.lists(effect, min_size=verb != "causes", max_size=3))),
         observers=draw(whom),
         aware={} if verb == "causes" else draw(whom),
     )
@@ -213,10 +214,13 @@ def with_actions(*actions: Action, **changes: Any) -> Task:
 
 
 @settings(max_examples=40)
-@given(st.data(), st.sampled_from(SEMANTICS))
-def test_actions_in_words_of_ma_star_are_recognised(data: st.DataObject, semantics: Semantics) -> None:
-    action = data.draw(descriptions("act")).build_action(AGENTS, semantics)
-    reading = "update_model" if semantics == "update_model" else "default"
+@given(st.data(), st.sampled_from(SEMANTICS), st.sampled_from(["formula", "literals"]))
+def test_actions_in_words_of_ma_star_are_recognised(
+    data: st.DataObject, semantics: Semantics, determines: Determines
+) -> None:
+    action = data.draw(descriptions("act")).build_action(AGENTS, Reading(semantics, determines))
+    is_needed = semantics == "update_model" or determines == "literals"  # efp tells conjunctions by announcements only
+    reading = Reading(semantics if is_needed else "default", determines)
     recogniser = Recogniser(AGENTS, "p")
     found = recogniser.describe(action, reading)
     assert recogniser.matches(found.build_action(AGENTS, reading), action)
@@ -250,7 +254,7 @@ def test_problems_of_domains_come_back(name: str) -> None:
         with pytest.raises(TaskError, match=r"mA\* cannot express action 'ask_c1': .* by literals"):
             write_mastar(task)
     else:
-        assert write_mastar(task)[1] == ("update_model" if name in UPDATE_MODEL else "default")
+        assert write_mastar(task)[1] == Reading("update_model" if name in UPDATE_MODEL else "default")
         assert_read_back(task, again(task))
 
 
@@ -260,7 +264,7 @@ def test_problems_of_domains_come_back(name: str) -> None:
 def test_published_problems_come_back(file: Path, semantics: Semantics) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ProblemWarning)
-        task = load(file, semantics)
+        task = load(file, Reading(semantics))
     assert_read_back(task, again(task))
 
 
@@ -283,8 +287,8 @@ initially C([a,b], (B(a, p) | B(a, -p)));
 
 goal B(b, p);
 """
-    written, semantics = write_mastar(parse_mastar(text))
-    assert semantics == "default"
+    written, reading = write_mastar(parse_mastar(text))
+    assert reading == Reading()
     assert sorted(written.splitlines()) == sorted(text.splitlines())
 
 
@@ -297,6 +301,12 @@ def test_constants_are_expressed_by_a_fluent() -> None:
     assert again(with_actions(goal=())).goal == (or_(P, not_(P)),)
 
 
+def look(name: str, semantics: Semantics, determines: Determines) -> Action:
+    """Agent a senses p and q, where r."""
+    description = Description(name, "determines", R, (Effect("p", True), Effect("q", True)), {"a": TRUE}, {})
+    return description.build_action(AGENTS, Reading(semantics, determines))
+
+
 EVERYBODY = (((TRUE, "x"),),) * 2
 SEES = {"x": tuple(frozenset([event]) for event in range(5))}
 FIVE = Action("five", TRUE, tuple(Event(f"e{k}", P if k else Q) for k in range(5)), (0, 1, 2, 3, 4), SEES, EVERYBODY)
@@ -305,6 +315,9 @@ EITHER = Action("either", TRUE, (Event("e", or_(P, Q)), Event("f", not_(or_(P, Q
 SUSPECT = {"x": (frozenset([0, 1]), frozenset([1]))}
 TWICE = Action("twice", P, (Event("e", P, (Effect("q", True),)),), (0,), {"x": (frozenset([0]),)}, EVERYBODY)
 ONCE = Action("once", P, (Event("e", TRUE, (Effect("q", True),)),), (0,), {"x": (frozenset([0]),)}, EVERYBODY)
+ONLY_TRUE = Description("tell", "announces", TRUE, (Effect("p", True),), {"a": TRUE}, {}).build_action(
+    AGENTS, Reading()
+)
 BLIND = EState((frozenset(["p"]),), ((frozenset[int](),), (frozenset([0]),)), (0,))
 WRONG = EState((frozenset(["p"]), frozenset()), ((frozenset([0, 1]), frozenset([1])), (frozenset([0, 1]),) * 2), (0,))
 TWO = EState((frozenset(["p"]), frozenset()), ((frozenset([0, 1]),) * 2,) * 2, (0, 1))
@@ -330,7 +343,15 @@ KNOWN = EState(  # a wonders whether b knows that p
         ),
         (
             with_actions(ONCE, TWICE),
-            "can express action 'twice' with semantics=update_model only, and action 'once' only",
+            "action 'twice' with semantics=update_model only, and action 'once' only with semantics=default",
+        ),
+        (
+            with_actions(look("each", "update_model", "literals"), look("all", "update_model", "formula")),
+            "action 'each' with determines=literals only, and action 'all' only with determines=formula",
+        ),
+        (
+            with_actions(look("each", "default", "literals"), look("all", "default", "formula"), ONLY_TRUE),
+            "can express actions 'each', 'all', 'tell' with different readings only",
         ),
         (with_actions(goal=(actually(P),)), "the goal: it has no counterpart of actually(p)"),
         (with_actions(initial=BLIND), "the initial e-state: agent 'a' has a false belief in some world"),
@@ -360,12 +381,47 @@ def test_a_theory_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -
         write_mastar(with_actions(initial=either))
 
 
+SENSING = """
+fluent p, q, r; action look, tell; agent a, b;
+look determines p, -q; look determines r if B(a, p); executable look if p | q; a observes look; b aware_of look if p;
+{}
+initially p, q, -r; initially C([a,b], p | q); goal B(a, p);
+"""
+
+
+@pytest.mark.parametrize(
+    ("reading", "statement", "needed"),
+    [
+        (Reading(determines="literals"), "tell announces q, r; b observes tell;", "determines=literals"),
+        (Reading(determines="formula"), "", "determines=formula"),
+        (Reading("update_model", "literals"), "", "semantics=update_model determines=literals"),
+        (Reading("efp", "literals"), "", "determines=literals"),
+        (Reading("efp", "literals"), "tell announces q, r; b observes tell;", "semantics=efp determines=literals"),
+        (Reading("efp", "formula"), "tell announces q, r; b observes tell;", "determines=formula"),
+    ],
+)
+def test_the_reading_of_several_literals_is_written(
+    reading: Reading, statement: str, needed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sensing.txt").write_text(SENSING.format(statement))
+    words = [f"semantics={reading.semantics}", f"determines={reading.determines}", f"out={tmp_path}/again.txt"]
+    assert main(["convert", f"{tmp_path}/sensing.txt", *words]) == 0
+    assert capsys.readouterr().out == f"written to {tmp_path}/again.txt, to be read with {needed}\n"
+    assert (tmp_path / "again.txt").read_text().startswith(f"% To be read with {needed}.\n")
+    task = load(tmp_path / "sensing.txt", reading)
+    written = write_mastar(task)[1]
+    assert written.describe() == needed
+    assert_read_back(task, load(tmp_path / "again.txt", written))
+    save(task, tmp_path / "again.json", "compact")
+    assert_read_back(task, load(tmp_path / "again.json"))
+
+
 def test_the_command_prints_how_to_read_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "gossip.txt"
     assert main(["convert", "gossip", f"out={out}"]) == 0
     assert capsys.readouterr().out == f"written to {out}, to be read with semantics=update_model\n"
     assert out.read_text().startswith("% To be read with semantics=update_model.\n")
-    assert_read_back(load_problem("gossip"), load(out, "update_model"))
+    assert_read_back(load_problem("gossip"), load(out, Reading("update_model")))
     assert main(["convert", "grapevine", "format=mastar", f"out={out}"]) == 0
     assert capsys.readouterr().out == f"written to {out}\n"
     assert_read_back(load_problem("grapevine"), load(out), most=10)

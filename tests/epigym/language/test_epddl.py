@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from epigym.errors import MissingError, ParseError, ProblemWarning, UsageError
-from epigym.language import load
+from epigym.language import Reading, load
 from epigym.language.epddl import load_epddl, load_spec, parse_epddl
 from epigym.language.epddl.parser import parse
 from epigym.language.epddl.syntax import Domain
@@ -296,8 +296,9 @@ def write(folder: Path) -> tuple[Path, Path, Path]:
 def test_a_single_library_need_not_be_in_a_list(tmp_path: Path) -> None:
     problem, domain, library = write(tmp_path)
     expected = load_epddl(problem, domain, [library])
-    assert load(problem, domain_file=domain, libraries=str(library)) == expected
-    assert load(problem, domain_file=domain, libraries=library) == expected
+    for libraries in (str(library), [str(library)]):
+        reading = Reading(domain_file=str(domain), libraries=libraries)  # type: ignore[arg-type]
+        assert load(problem, reading) == expected
 
 
 def test_one_file_may_hold_everything(tmp_path: Path) -> None:
@@ -307,7 +308,7 @@ def test_one_file_may_hold_everything(tmp_path: Path) -> None:
     (tmp_path / "whole.epddl").write_text("\n".join(texts), encoding="utf-8")
     assert load(tmp_path / "whole.epddl") == expected
     (tmp_path / "most.epddl").write_text("\n".join(texts[1:]), encoding="utf-8")
-    assert load(tmp_path / "most.epddl", libraries=library) == expected
+    assert load(tmp_path / "most.epddl", Reading(libraries=(str(library),))) == expected
     (tmp_path / "twice.epddl").write_text("\n".join([*texts, texts[2]]), encoding="utf-8")
     with pytest.raises(UsageError, match=r"twice.epddl: .* found 2 domains and 1 prob"):
         load(tmp_path / "twice.epddl")

@@ -10,6 +10,7 @@ import pytest
 
 import domains
 from epigym import EpigymError, ParseError, Reading, Task, load_problem
+from epigym.errors import UsageError
 from epigym.language import grammars, ground_json, load, parse_epddl, parse_mastar
 from epigym.language.epddl import ground_epddl
 from epigym.reference.semantics import validate
@@ -26,7 +27,7 @@ def test_files_a_specification_and_ground_json_are_the_same_problem(files: Files
     task = load_problem(str(files.problem), reading)
     ground_json.dump(ground_epddl(files.problem, files.domain, [files.library]), tmp_path / "ground.json")
     for again in (
-        load(files.problem, domain_file=files.domain, libraries=[files.library]),
+        load(files.problem, Reading(domain_file=str(files.domain), libraries=(str(files.library),))),
         load_problem(str(files.spec)),
         load_problem(str(tmp_path / "ground.json")),
     ):
@@ -71,8 +72,10 @@ def test_an_environment_of_an_epddl_problem(files: Files) -> None:
         ({"problem": "{spec}", "domain_file": "{domain}"}, "coin-1.json: domain_file does not apply to a JSON file"),
         ({"problem": "{spec}", "libraries": ["{library}"]}, "libraries does not apply"),
         ({"problem": "{spec}", "semantics": "efp"}, "semantics does not apply"),
+        ({"problem": "{spec}", "determines": "formula"}, "determines does not apply to a JSON file"),
         ({"problem": "{problem}"}, "needs its domain: give domain_file"),
         ({"problem": "{problem}", "domain_file": "{domain}", "semantics": "efp"}, "does not apply to an EPDDL"),
+        ({"problem": "{problem}", "determines": "literals"}, "determines does not apply to an EPDDL"),
         ({"problem": "{problem}", "domain_file": "{folder}/no.epddl"}, "no.epddl: No such file"),
         ({"problem": "{mastar}", "domain_file": "{domain}"}, "mine.txt: domain_file does not apply to mA"),
         ({"problem": "{mastar}", "plank_compat": True}, "plank_compat does not apply to mA"),
@@ -97,6 +100,15 @@ def test_conflicting_arguments(files: Files, tmp_path: Path, arguments: dict[str
     problem, reading = values.pop("problem"), Reading(**values)
     with pytest.raises(EpigymError, match=message):
         load_problem(problem, reading)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "close"), [("semantics", "epf", "efp"), ("determines", "literal", "literals")]
+)
+def test_a_reading_with_an_unknown_value_is_refused(name: str, value: str, close: str) -> None:
+    with pytest.raises(UsageError, match=f"unknown {name} '{value}'.*{close}") as caught:
+        Reading(**{name: value})  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
 
 
 @pytest.fixture

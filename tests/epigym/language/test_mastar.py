@@ -1,12 +1,17 @@
 """mA* problems become tasks according to the definition of the language."""
 
 import re
+import warnings
+from itertools import product
+from typing import get_args
 
 import pytest
 from hypothesis import given
 
-from epigym.errors import ParseError, ProblemWarning
-from epigym.language import SEMANTICS, Semantics, parse_formula, parse_mastar
+from epigym import StateSpace
+from epigym.errors import LimitError, ParseError, ProblemWarning
+from epigym.language import SEMANTICS, Reading, Semantics, parse_formula, parse_mastar
+from epigym.language.reading import Determines
 from epigym.reference import semantics as reference
 from epigym.task.formula import TRUE, Formula, actually, and_, believes, common, everybody, fluent, implies, not_, or_
 from epigym.task.task import Action, Effect, EState, Event, Task
@@ -19,7 +24,7 @@ ALWAYS_OBLIVIOUS = ((TRUE, "oblivious"),)
 
 
 def action_of(text: str, semantics: Semantics = "default") -> Action:
-    return parse_mastar(HEAD + text, semantics=semantics).actions[0]
+    return parse_mastar(HEAD + text, Reading(semantics, "formula")).actions[0]
 
 
 def rows(*successors: str) -> tuple[frozenset[int], ...]:
@@ -148,7 +153,7 @@ COIN = """
 
 
 def after(semantics: Semantics, *plan: str, text: str = COIN) -> tuple[Task, EState]:
-    task = parse_mastar(text, semantics=semantics)
+    task = parse_mastar(text, Reading(semantics))
     estate = task.initial
     for name in plan:
         action = next(action for action in task.actions if action.name == name)
@@ -168,7 +173,7 @@ def test_sensing_separates_full_from_partial_observers(semantics: Semantics) -> 
 
 def test_only_efp_lets_a_false_announcement_happen_and_act_like_sensing() -> None:
     for semantics in SEMANTICS:
-        task = parse_mastar(COIN, semantics=semantics)
+        task = parse_mastar(COIN, Reading(semantics))
         assert reference.applicable(task, task.initial, task.actions[2]) == (semantics == "efp")
     task, estate = after("efp", "lie")
     assert evaluate(task, estate, "B(b, tail), -B(a, tail), -B(a, B(b, tail))")
@@ -204,6 +209,132 @@ def test_conditional_sensing_announces_one_formula_fixed_by_the_designated_world
     assert set(something.valuations) == {frozenset("p"), frozenset("pq")}
 
 
+FOUR = """
+    fluent p, q; agent a, b, c; action look, look_p, look_q; {}
+    a observes look; b aware_of look; a observes look_p; b aware_of look_p; a observes look_q; b aware_of look_q;
+    look_p determines p; look_q determines -q; initially p, -q; goal B(a, p);
+"""
+STATEMENTS = ("look determines p, -q;", "look determines p; look determines -q;")
+FORMULA, LITERALS = (Reading(determines=value) for value in get_args(Determines))
+
+
+def test_observers_learn_whether_a_conjunction_holds_or_each_literal() -> None:
+    text = FOUR.format("look determines p, q;")
+    learned = "B(b, (B(a, {0}) | B(a, -({0})))), -B(b, {0}), -B(b, -({0})), B(c, (-B(a, p), -B(a, -p)))"
+    formula, literals = (parse_mastar(text, reading) for reading in (FORMULA, LITERALS))
+    estate = reference.contract(reference.apply(formula, formula.initial, formula.actions[0]))
+    assert evaluate(formula, estate, "B(a, -(p, q)), -B(a, p), -B(a, -q), -B(b, (B(a, p) | B(a, -p)))")
+    assert evaluate(formula, estate, learned.format("p, q"))
+    assert [len(estate.successors[0][world]) for world in estate.designated] == [3]
+    estate = reference.contract(reference.apply(literals, literals.initial, literals.actions[0]))
+    assert evaluate(literals, estate, "B(a, p), B(a, -q), B(b, (B(a, p) | B(a, -p)), (B(a, q) | B(a, -q)))")
+    assert evaluate(literals, estate, learned.format("p"))
+    assert evaluate(literals, estate, learned.format("q"))
+    assert [len(estate.successors[0][world]) for world in estate.designated] == [1]
+
+
+@pytest.mark.parametrize("semantics", SEMANTICS)
+def test_literals_sensed_one_by_one_are_what_two_actions_sense(semantics: Semantics) -> None:
+    task = parse_mastar(FOUR.format(STATEMENTS[0]), Reading(semantics, "literals"))
+    look, *apart = task.actions
+    estate = task.initial
+    for action in apart:
+        estate = reference.apply(task, estate, action)
+    together = reference.apply(task, task.initial, look)
+    assert reference.canonical(together, task.fluents) == reference.canonical(estate, task.fluents)
+    task = parse_mastar(FOUR.format(STATEMENTS[0]), Reading(semantics, "formula"))
+    together = reference.apply(task, task.initial, task.actions[0])
+    assert reference.canonical(together, task.fluents) != reference.canonical(estate, task.fluents)
+
+
+def test_an_action_that_senses_literals_has_an_event_for_each_combination() -> None:
+    text = "act determines p, -q if r; act determines r; act determines -p; executable act if B(a, q); a observes act;"
+    action = parse_mastar(HEAD + text, Reading("update_model", "literals")).actions[0]
+    executable = believes("a", Q)
+    told = implies(actually(or_(R, TRUE)), P), implies(actually(R), not_(Q)), R
+    assert [event.precondition for event in action.events] == [
+        *(
+            and_(executable, *(one if truth else not_(one) for one, truth in zip(told, truths, strict=True)))
+            for truths in product((True, False), repeat=3)
+        ),
+        TRUE,
+    ]
+    assert [event.name for event in action.events[:3]] == ["sigma_sigma_sigma", "sigma_sigma_tau", "sigma_tau_sigma"]
+    assert action.designated == tuple(range(8))
+    sensed = frozenset(range(8))
+    assert action.relations == {
+        "full": tuple(frozenset({event}) for event in range(9)),
+        "partial": (*(sensed,) * 8, frozenset({8})),
+        "oblivious": (frozenset({8}),) * 9,
+    }
+
+
+@pytest.mark.parametrize("text", ["act determines -p;", "act determines p if q; act determines p if r;"])
+def test_a_single_literal_has_one_reading(text: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tasks = [parse_mastar(HEAD + text, reading) for reading in (Reading(), FORMULA, LITERALS)]
+    assert tasks[0] == tasks[1]
+    names = [[event.name for event in task.actions[0].events] for task in tasks]
+    assert names == [["sigma", "tau", "epsilon"]] * 3
+
+
+@pytest.mark.parametrize("reading", [Reading(), FORMULA, LITERALS, Reading("efp"), Reading("update_model", "literals")])
+def test_several_statements_sense_what_a_list_senses(reading: Reading) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ProblemWarning)
+        listed, stated = (parse_mastar(FOUR.format(text), reading) for text in STATEMENTS)
+    assert listed == stated
+
+
+@pytest.mark.parametrize(("text", "place"), [*zip(STATEMENTS, ("2:62", "2:81"), strict=True)])
+def test_an_action_that_determines_several_literals_is_a_warning_unless_its_reading_is_chosen(
+    text: str, place: str
+) -> None:
+    message = (
+        f"<string>:{place}: action 'look' determines several literals: read with determines=formula, observers learn "
+        "whether all of them hold; determines=literals lets them learn each one"
+    )
+    text = FOUR.format(text)
+    with pytest.warns(ProblemWarning, match=f"^{re.escape(message)}$") as caught:
+        task = parse_mastar(text)
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert parse_mastar(text, FORMULA) == task
+        assert parse_mastar(text, LITERALS) != task
+        parse_mastar(text.replace("determines", "announces"))
+
+
+def test_opposite_literals_contradict_each_other_only_in_a_conjunction() -> None:
+    text = HEAD + "act determines p; act determines -p;"
+    with pytest.warns(ProblemWarning, match="no world satisfies them"):
+        parse_mastar(text, FORMULA)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        events = parse_mastar(text, LITERALS).actions[0].events
+    assert [event.precondition for event in events] == [P, not_(P), TRUE]
+
+
+def test_an_action_senses_five_literals_at_most_one_by_one() -> None:
+    names = [f"f{k}" for k in range(6)]
+    head = f"fluent {', '.join(names)}; agent a; action act;\n"
+    tail = f"\na observes act; initially {', '.join(names)}; goal f0;"
+    five = f"{head}act determines {', '.join(names[:5])};"
+    task = parse_mastar(five + tail, LITERALS)
+    assert len(task.actions[0].events) == 33
+    space = StateSpace(task)
+    assert space.model(space.successor(0, 0)).holds("B(a, (f0, f1, f2, f3, f4))")
+    message = (
+        "<string>:3:1: action 'act' determines 6 fluents, and determines=literals takes at most 5: one event for each "
+        "combination of their values; split it into several actions"
+    )
+    six = f"{five}\nact determines f5;{tail}"
+    with pytest.raises(LimitError, match=f"^{re.escape(message)}$"):
+        parse_mastar(six, LITERALS)
+    assert len(parse_mastar(six, FORMULA).actions[0].events) == 3
+
+
 def initial_of(statements: str) -> EState:
     return parse_mastar("fluent p, q, r; agent a, b; goal p; initially p, q, r; " + statements).initial
 
@@ -220,19 +351,19 @@ def test_efp_makes_false_what_the_initial_statements_leave_open(statement: str, 
     column = 14 if "," in statement else 11
     message = f"left open by the 'initially' statements, false under semantics=efp: {open_fluents}"
     with pytest.warns(ProblemWarning, match=f"^<string>:2:{column}: {re.escape(message)}$"):
-        task = parse_mastar(text, semantics="efp")
+        task = parse_mastar(text, Reading("efp"))
     stated = OPEN.format(", ".join(["p", "-q", "r" if "r" not in open_fluents else "-r"]))
-    assert task == parse_mastar(stated, semantics="efp")
+    assert task == parse_mastar(stated, Reading("efp"))
     assert evaluate(task, reference.apply(task, task.initial, task.actions[0]), "B(a, -q), -B(a, r), -B(a, -r)")
     for semantics in ("default", "update_model"):
         with pytest.raises(ParseError, match=r"exactly one must; .* or semantics=efp makes them false"):
-            parse_mastar(text, semantics=semantics)
+            parse_mastar(text, Reading(semantics))
 
 
 def test_efp_refuses_an_open_actual_world_that_cannot_be_all_false() -> None:
     for text in (OPEN.format("q | r"), OPEN.format("p").replace("C([a], p)", "C([a], (q | r))")):
         with pytest.raises(ParseError, match=r"3 worlds .* left open: q, r; state them, they cannot all be false"):
-            parse_mastar(text, semantics="efp")
+            parse_mastar(text, Reading("efp"))
 
 
 def test_the_initial_e_state_has_all_valuations_and_total_relations() -> None:

@@ -134,11 +134,17 @@ def test_what_is_named_is_learned(
 ) -> None:
     text = domains.write("collaboration_communication/2_2_3_pl_4")
     (tmp_path / "it's one=two.txt").write_text(text)
-    fit(f"problem='{tmp_path}/it\\'s one=two.txt'", "semantics=efp", *overrides, "trainer.max_epochs=1")
+    fit(
+        f"problem='{tmp_path}/it\\'s one=two.txt'",
+        "semantics=efp",
+        "determines=literals",
+        *overrides,
+        "trainer.max_epochs=1",
+    )
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     assert (record["problems"], record["data"]["kind"]) == ([f"{tmp_path}/it's one=two.txt"], kind)
     line = capsys.readouterr().out.splitlines()[-1]
-    assert "semantics=efp" in line
+    assert "semantics=efp determines=literals" in line
     solves(tmp_path, line)
 
 

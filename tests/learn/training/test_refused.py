@@ -103,7 +103,7 @@ CASES = (
     ),
     *(
         Case(given, f"{given}: problems are sampled, not read: give it with data=published or problem=")
-        for given in ("semantics=efp", "plank_compat=true")
+        for given in ("semantics=efp", "determines=literals", "plank_compat=true")
     ),
     Case("data=published without=gossip", "without=gossip: it leaves out sampled problems only: give it with "
          "data=sampled"),

@@ -89,7 +89,7 @@ def assert_cell(fit: Fit, tmp_path: Path, encoding: str, objective: str, base: s
     assert parameters["problems"] == record["problems"] == names
     learned = {"sampled": ["consecutive_numbers"], "published": ["collaboration_communication"], "files": []}[data]
     assert parameters["domains"] == record["domains"] == learned
-    assert parameters["semantics"] == "default"
+    assert (parameters["semantics"], parameters["determines"]) == ("default", None)
     assert bool(parameters["types"]) == (encoding == "relational")
     assert record["encoding"] == encoding
 

@@ -21,7 +21,8 @@ from epigym import _core, language
 from epigym.cli.codes import ExitCode
 from epigym.errors import EpigymError, MissingError, ProblemWarning, UsageError
 from epigym.io.checksummed import write_checksummed
-from epigym.problem import Reading, load_problem
+from epigym.language import Reading
+from epigym.problem import load_problem
 from epigym.reference.semantics import Validation
 from epigym.space import space
 from learn.models import runs
@@ -38,6 +39,7 @@ from search.evaluation.suites import Problem
 from search.heuristics import learned
 from search.planning import planner
 from search.processes.supervisor import Job, JobResult
+from search.solve import Solve
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.commands import compose
 from tests.helpers.epddl_problem import PLANS, PROBLEM, write_problem
@@ -172,11 +174,17 @@ def test_the_key_depends_on_all_that_decides(coin: str, tmp_path: Path, monkeypa
         **{name: (coin, "bfs", None, replace(LIMITS, **{name: 7})) for name in ("max_expanded", "time_limit")},
         "memory_limit": (coin, "bfs", None, replace(LIMITS, memory_limit=7)),
     }
-    options = ({"semantics": "efp"}, {"verify": "none"}, {"consistent_beliefs": True}, {"anytime": True})
+    options: dict[str, dict[str, Any]] = {
+        "semantics": {"reading": Reading("efp")},
+        "determines": {"reading": Reading(determines="literals")},
+        "verify": {"verify": "none"},
+        "consistent_beliefs": {"consistent_beliefs": True},
+        "anytime": {"anytime": True},
+    }
 
     def keys() -> dict[str, str]:
         named = {name: record_of(*parts) for name, parts in described.items()}
-        named |= {name: record_of(coin, **{name: value}) for option in options for name, value in option.items()}
+        named |= {name: record_of(coin, **option) for name, option in options.items()}
         return {name: record.key for name, record in named.items()}
 
     first = before = keys()
@@ -519,6 +527,15 @@ def test_no_success_when_every_search_ended_with_an_error(problems: Path, caplog
         assert "every search ended with an error, the first with: " in caplog.text
         assert "wrong.txt:1:" in caplog.text
     assert run("wrong.txt", "coin.txt") is ExitCode.SUCCESS
+
+
+def test_problems_are_read_as_the_settings_say(coin: str) -> None:
+    for chosen in ([f"problems=[{coin}]"], ["suite.name=standard", "per_domain=1"]):
+        settings = compose(Evaluate, "evaluate", *chosen, "semantics=efp", "determines=literals")
+        readings = {record.problem.reading for record in evaluate.records(settings)}
+        assert readings == {Reading("efp", "literals")}
+    solve = compose(Solve, "solve", f"problem={coin}", "semantics=update_model", "determines=formula")
+    assert solve.reading == Reading("update_model", "formula")
 
 
 def test_limits_of_the_command_are_those_of_the_processes(coin: str, tmp_path: Path) -> None:

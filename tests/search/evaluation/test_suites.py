@@ -9,7 +9,7 @@ import pytest
 
 from domains import DOMAINS
 from epigym.errors import MissingError, UsageError
-from epigym.problem import Reading
+from epigym.language import Reading
 from search.evaluate import Evaluate
 from search.evaluation.suites import Problem, list_problems, problems_of
 from tests.helpers.benchmark_files import SHARED
@@ -25,9 +25,9 @@ def compose_suite(name: str, *overrides: str) -> dict[str, Any]:
 @pytest.mark.parametrize("domain", [name for name in DOMAINS if DOMAINS[name].test])
 def test_what_is_left_out_is_not_trained_on(domain: str) -> None:
     chosen = compose_suite("without", f"suite.domain={domain}")
-    tested = [problem.name for problem in problems_of(chosen, None, "default")]
+    tested = [problem.name for problem in problems_of(chosen, None, Reading())]
     assert tested == [f"{domain}/{name}" for name in DOMAINS[domain].test]
-    trained = problems_of({**chosen, "split": "train"}, None, "default")
+    trained = problems_of({**chosen, "split": "train"}, None, Reading())
     assert {problem.domain for problem in trained} == {name for name in DOMAINS if DOMAINS[name].train} - {domain}
     assert len(trained) == sum(len(other.train) for name, other in DOMAINS.items() if name != domain)
 
@@ -47,13 +47,13 @@ def make_epddl_suite(folder: Path, **changes: Any) -> dict[str, Any]:
 
 
 def test_suites_of_the_domains_can_be_cut() -> None:
-    everything = problems_of(compose_suite("standard"), None, "efp")
-    small = problems_of(compose_suite("standard"), 2, "efp")
+    everything = problems_of(compose_suite("standard"), None, Reading("efp"))
+    small = problems_of(compose_suite("standard"), 2, Reading("efp"))
     assert (len(everything), len(small)) == (66, 12)
     assert set(small) <= set(everything)
     assert Problem("assembly_line/b2_pl_5", "assembly_line", "assembly_line/b2_pl_5", Reading("efp")) in everything
-    assert len(problems_of(compose_suite("standard", "suite.split=all"), None, "default")) == 95
-    chosen = problems_of(compose_suite("standard"), 2, "efp", ["grapevine", "assembly_line"])
+    assert len(problems_of(compose_suite("standard", "suite.split=all"), None, Reading())) == 95
+    chosen = problems_of(compose_suite("standard"), 2, Reading("efp"), ["grapevine", "assembly_line"])
     assert [problem.domain for problem in chosen] == ["grapevine"] * 2 + ["assembly_line"] * 2
     assert set(chosen) <= set(small)
 
@@ -65,24 +65,24 @@ def test_wrong_suites_of_the_domains_are_explained() -> None:
         ("standard", "test", ["grapevines"], "'grapevines': did you mean 'grapevine'"),
     ):
         with pytest.raises(UsageError, match=message):
-            problems_of({"name": name, "split": split}, None, "default", domains)
+            problems_of({"name": name, "split": split}, None, Reading(), domains)
 
 
 def test_names_of_problems(files: Files, tmp_path: Path) -> None:
-    found = problems_of(make_epddl_suite(tmp_path), None, "default")
+    found = problems_of(make_epddl_suite(tmp_path), None, Reading())
     assert [problem.name for problem in found] == ["easy/coin/coin-1", "easy/coin/coin-2", "b/coin-1", "b/coin-2"]
     reading = Reading(domain_file=str(files.domain), libraries=(str(files.library),), plank_compat=False)
     assert found[0] == Problem("easy/coin/coin-1", "easy/coin", str(files.problem), reading)
-    some = problems_of(make_epddl_suite(tmp_path), 1, "default")
+    some = problems_of(make_epddl_suite(tmp_path), 1, Reading())
     assert [problem.name for problem in some] == ["easy/coin/coin-1", "b/coin-1"]
     file = tmp_path / "grapevine" / "one.txt"
-    found = list_problems([str(file), "grapevine/3_pl_2"], "default")
+    found = list_problems([str(file), "grapevine/3_pl_2"], Reading())
     assert [(one.name, one.domain) for one in found] == [(str(file), "grapevine"), ("grapevine/3_pl_2", "grapevine")]
 
 
 def test_the_digest_of_a_problem_is_that_of_its_contents(files: Files, tmp_path: Path) -> None:
-    first, second, *_ = problems_of(make_epddl_suite(tmp_path), None, "default")
-    spec, instance, other = list_problems([str(files.spec), "grapevine/3_pl_2", "grapevine/3_pl_3"], "default")
+    first, second, *_ = problems_of(make_epddl_suite(tmp_path), None, Reading())
+    spec, instance, other = list_problems([str(files.spec), "grapevine/3_pl_2", "grapevine/3_pl_3"], Reading())
     assert first.digest() == second.digest()  # one is a copy of the other
     assert instance.digest() != other.digest()
     for file in (files.problem, files.domain, files.library):
@@ -93,7 +93,7 @@ def test_the_digest_of_a_problem_is_that_of_its_contents(files: Files, tmp_path:
     assert instance.digest() == instance.digest()
     for gone in ("gone.txt", "grapevine/gone", "gone"):
         with pytest.raises(MissingError, match=f"no such problem file as '{gone}', and "):
-            list_problems([gone], "default")[0].digest()
+            list_problems([gone], Reading())[0].digest()
     files.library.unlink()
     with pytest.raises(MissingError, match=r"kinds\.epddl: No such file"):
         first.digest()
@@ -112,7 +112,7 @@ def test_the_digest_of_a_problem_is_that_of_its_contents(files: Files, tmp_path:
 def test_missing_files_are_one_clear_line(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     suite = make_epddl_suite(tmp_path / changes.pop("folder", "."), **changes)
     with pytest.raises(MissingError, match=f"^suite coins: .*{re.escape(message)}") as caught:
-        problems_of(suite, None, "default")
+        problems_of(suite, None, Reading())
     assert "\n" not in str(caught.value)
 
 
@@ -122,14 +122,14 @@ def test_problems_of_the_competition_have_the_names_of_its_files(
     monkeypatch.setenv("EPIGYM_SHARED", str(tmp_path / "missing"))
     contents = {}
     for name, count in (("ipc", 100), ("ipc_training", 58)):
-        found = problems_of(compose_suite(name), None, "default")
+        found = problems_of(compose_suite(name), None, Reading())
         assert (len(found), len({problem.domain for problem in found})) == (count, 11)
         assert all(problem.name.startswith(f"{problem.domain}/") for problem in found)
         contents[name] = {problem.digest() for problem in found}
         assert len(contents[name]) == count
     assert not contents["ipc"] & contents["ipc_training"]
     basic, intermediate = (
-        problems_of(compose_suite("ipc"), 1, "default", [f"{tier}/gossip"]) for tier in ("1-basic", "2-intermediate")
+        problems_of(compose_suite("ipc"), 1, Reading(), [f"{tier}/gossip"]) for tier in ("1-basic", "2-intermediate")
     )
     name = "1-basic/gossip"
     assert basic == [Problem(f"{name}/gos-03-all", name, "gossip/gos_03_all", Reading("default"))]
@@ -138,16 +138,16 @@ def test_problems_of_the_competition_have_the_names_of_its_files(
 
 
 def test_files_are_of_no_known_domain(files: Files, tmp_path: Path) -> None:
-    assert problems_of(make_epddl_suite(tmp_path), 1, "default")[0].instance_domain is None
-    [found] = problems_of(compose_suite("ipc"), 1, "default", ["1-basic/blocks-world"])
+    assert problems_of(make_epddl_suite(tmp_path), 1, Reading())[0].instance_domain is None
+    [found] = problems_of(compose_suite("ipc"), 1, Reading(), ["1-basic/blocks-world"])
     assert found.instance_domain == "blocks_world"  # for which models are chosen
-    assert list_problems(["grapevine/3_pl_2"], "default")[0].instance_domain == "grapevine"
+    assert list_problems(["grapevine/3_pl_2"], Reading())[0].instance_domain == "grapevine"
 
 
 @pytest.mark.reference
 def test_a_suite_finds_the_public_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPIGYM_SHARED", str(SHARED))
-    found = problems_of(compose_suite("epddl"), None, "default")
+    found = problems_of(compose_suite("epddl"), None, Reading())
     assert (len(found), len({problem.domain for problem in found})) == (19, 10)
     for problem in found:
         reading = problem.reading

@@ -16,6 +16,7 @@ from epigym.errors import UsageError
 _PLAIN = re.compile(r"[A-Za-z0-9_/\-+.$%*@?|:\s]*")  # what needs no quotes
 _NUMBER = re.compile(r"[\d_.eE+-]+")  # to Hydra, such as 3_3_1
 _SWEPT = re.compile(r"(choice|range|glob|interval|shuffle|sort|tag)\(.*\)")
+_OWN_CLASS = re.compile(r"[\w.]+=\{.*\b_target_:")
 _BARE = ("problem", "problems", "runs")
 
 
@@ -24,8 +25,9 @@ def hydra_words(words: Sequence[str], settings: type[Settings], *, is_sweep: boo
 
     Args:
         words: of the command line. One without `=` is the problem, or one of several where the setting is a list; a
-            name that is no setting is a parameter of the domain, for commands that have these. Settings of a class that
-            `heuristic._target_=module.Class` names need no plus before `heuristic.`.
+            name that is no setting is a parameter of the domain, for commands that have these. A class that
+            `heuristic._target_=module.Class` or `heuristic={_target_: module.Class}` names needs no plus before
+            `heuristic`, nor do its settings.
         settings: of the command.
         is_sweep: whether the command runs once for each of `name=value,value`, where a list needs its brackets.
 
@@ -36,7 +38,7 @@ def hydra_words(words: Sequence[str], settings: type[Settings], *, is_sweep: boo
     bare = [word for word in words if "=" not in word and not word.startswith("~")]
     found = [_rewritten(word, hints, is_sweep) for word in words if word not in bare]
     own = tuple(word.partition("_target_=")[0].lstrip("+") for word in found if "._target_=" in word)
-    found = [f"++{word}" if word.startswith(own) else word for word in found]
+    found = [f"++{word}" if word.startswith(own) or _OWN_CLASS.match(word) else word for word in found]
     if bare:
         name = next((name for name in _BARE if name in hints and get_origin(hints[name]) is not dict), None)
         if name is None or (len(bare) > 1 and not _takes_list(hints[name])):

@@ -6,7 +6,7 @@ Beside its type, the metadata of a field may hold rules for a value that is not 
 - `exists`: the value names a file or folder that must be there, or is a list of such names;
 - `written`: it names a `file` or a `folder` that will be written;
 - `own`: dataclasses by the `_target_` of a mapping, which it is checked against; any other is a class of the user's;
-- `among`: a table of dataclasses by name, as `module:name`; a mapping chooses one by its `name`;
+- `makes`: a function, as `module:name`, that is called with the value and a prefix of names as in `make`;
 - `check`: a function, as `module:name`, that raises an `EpigymError` for a wrong value; `own` mappings need none.
 """
 
@@ -84,25 +84,6 @@ def make(kind: type[C], values: Mapping[str, Any], prefix: str = "") -> C:
 def hints_of(kind: type[Any]) -> dict[str, Any]:
     """The annotations of a class."""
     return get_type_hints(kind, include_extras=True)
-
-
-def make_chosen(what: str, choice: Mapping[str, Any], table: Mapping[str, type[C]], prefix: str = "") -> C:
-    """The dataclass that a mapping chooses by its `name`, with its other entries as settings.
-
-    Args:
-        what: is chosen, such as `encoding`.
-        choice: the mapping.
-        table: the dataclasses by name.
-        prefix: see `make`.
-
-    Raises:
-        UsageError: when the name is unknown; close names are suggested.
-        OSError: and others, as `make`.
-    """
-    name = str(choice.get("name"))
-    if name not in table:
-        raise UsageError(unknown(what, name, table))
-    return make(table[name], {key: value for key, value in choice.items() if key != "name"}, prefix)
 
 
 def convert(value: Any, kind: Any, place: str) -> Any:
@@ -192,8 +173,8 @@ def _check(value: Any, rules: Mapping[str, Any], place: str, shown: str) -> None
     if is_own:
         own = rules["own"][value.get(TARGET)]
         make(own, {name: one for name, one in value.items() if name != TARGET}, f"{place}.")
-    if "among" in rules:
-        make_chosen(place, value, resolve_name(rules["among"]), f"{place}.")
+    if "makes" in rules:
+        resolve_name(rules["makes"])(value, f"{place}.")
     if check is not None and not is_own:
         try:
             resolve_name(check)(value)

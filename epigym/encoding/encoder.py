@@ -30,11 +30,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
-from epigym.config.values import make_chosen
+from epigym.config.targets import TARGET, find, full_name
+from epigym.config.values import make
 from epigym.encoding.goal_graph import MAX_LABEL, GoalGraph, goal_graph
 from epigym.encoding.identifiers import Bitmask, Hash, Identifiers, Map
 from epigym.encoding.relational import Relational, RelationalEncoder
 from epigym.errors import UsageError
+from epigym.names import unknown
 from epigym.space.growing import GrowingTable
 from epigym.space.rows import GoalPart, GraphBatch, Rows, goal_parts, unroll
 from epigym.space.space import StateSpace
@@ -45,12 +47,13 @@ if TYPE_CHECKING:
 
 Encoding: TypeAlias = Identifiers | Relational
 """An encoding with its settings."""
-ENCODINGS: Mapping[str, type[Encoding]] = {kind.name: kind for kind in (Map, Hash, Bitmask, Relational)}
-"""The encodings by name."""
-IDENTIFIERS: Mapping[str, type[Identifiers]] = {
-    name: kind for name, kind in ENCODINGS.items() if issubclass(kind, Identifiers)
-}
-"""Those whose nodes are identifiers."""
+ENCODINGS: dict[str, type[Encoding]] = {kind.name: kind for kind in (Map, Hash, Bitmask, Relational)}
+"""The encodings by name; others may be added."""
+
+
+def list_identifiers() -> list[str]:
+    """The names of the encodings whose nodes are identifiers."""
+    return [name for name, kind in ENCODINGS.items() if issubclass(kind, Identifiers)]
 
 
 class Encoder:
@@ -58,7 +61,7 @@ class Encoder:
 
     Args:
         space: where the e-states live.
-        encoding: one of `IDENTIFIERS`, by its name or made already.
+        encoding: one with identifiers, by its name or made already.
         goal: the subgoals; those of the space's task by default.
         **settings: of the encoding, where it is given by its name.
 
@@ -157,14 +160,33 @@ class Encoder:
 AnyEncoder: TypeAlias = Encoder | RelationalEncoder
 
 
-def make_encoding(choice: str | Mapping[str, Any]) -> Encoding:
-    """The encoding of a name, or that a mapping chooses by its `name`, with the settings that the mapping has.
+def make_encoding(choice: str | Mapping[str, Any], prefix: str = "") -> Encoding:
+    """The encoding of a name, or that a mapping chooses, with the settings that the mapping has.
+
+    Args:
+        choice: the name of one of `ENCODINGS`; or a mapping with `name`, or with `_target_`, the path of a class that
+            derives from `Identifiers` or `Relational`.
+        prefix: what stands before the names of settings in messages, such as `encoding.`.
 
     Raises:
         UsageError: when the encoding or a setting is unknown, or a value does not fit.
     """
     choice = {"name": choice} if isinstance(choice, str) else choice
-    return make_chosen("encoding", choice, ENCODINGS)
+    settings = {key: value for key, value in choice.items() if key not in ("name", TARGET)}
+    if choice.get(TARGET) is not None:
+        return make(_find_own(choice[TARGET]), settings, prefix)
+    name = str(choice.get("name"))
+    if name not in ENCODINGS:
+        raise UsageError(unknown("encoding", name, ENCODINGS))
+    return make(ENCODINGS[name], settings, prefix)
+
+
+def _find_own(target: str) -> type[Encoding]:
+    found = find(target)
+    if not (isinstance(found, type) and issubclass(found, Identifiers | Relational)):
+        bases = " or ".join(map(full_name, (Identifiers, Relational)))
+        raise UsageError(f"encoding: _target_={target!r} is no class that derives from {bases}")
+    return found
 
 
 def require_identifiers(encoding: Encoding) -> Identifiers:
@@ -174,7 +196,7 @@ def require_identifiers(encoding: Encoding) -> Identifiers:
         UsageError: where it has none.
     """
     if not isinstance(encoding, Identifiers):
-        names = " or ".join(map(repr, IDENTIFIERS))
+        names = " or ".join(map(repr, list_identifiers()))
         raise UsageError(f"the encoding {encoding.name!r} has no identifiers of worlds: use {names}")
     return encoding
 

@@ -75,8 +75,14 @@ class Identifiers(ABC):
             return
         found = ", ".join(f"{name}={getattr(self, name)}" for name in shortfalls)
         remedy = " and ".join(f"{name}={value}" for name, value in shortfalls.items())
-        others = [other(width=self.width) for other in Identifiers.__subclasses__() if other is not type(self)]
-        fitting = [f"encoding={other.name}" for other in others if not other.shortfalls(task, goal)]
+        from epigym.encoding.encoder import ENCODINGS
+
+        others = {
+            name: kind(width=self.width)
+            for name, kind in ENCODINGS.items()
+            if issubclass(kind, Identifiers) and kind is not type(self)
+        }
+        fitting = [f"encoding={name}" for name, other in others.items() if not other.shortfalls(task, goal)]
         raise LimitError(
             f"{task.name!r} ({len(task.fluents)} fluents, goal identifiers up to {max(goal.nodes)}) does not fit the "
             f"{self.name} encoding with {found}: raise to {remedy}"

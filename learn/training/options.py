@@ -18,7 +18,7 @@ from learn.models.runs import CHECKPOINTS, LAST, MODEL_FILE, RUN_FILE
 
 GPU_FILES = ("/dev/nvidia*", "/dev/nvhost*", "/dev/nvmap", "/dev/kfd", "/dev/dxg")
 """Device files of GPUs on Linux: NVIDIA, NVIDIA boards, AMD, and the Windows subsystem."""
-ENCODING = {"among": "epigym.encoding.encoder:ENCODINGS"}
+ENCODING = {"makes": "epigym.encoding.encoder:make_encoding"}
 """Metadata of settings that choose an encoding."""
 _CLASS = {"check": "epigym.config.targets:check"}
 PAPER = "learn.models.gine.paper.PaperNetwork"

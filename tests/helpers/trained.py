@@ -19,7 +19,7 @@ SMALL = {"width": 8, "layers": 2}
 
 def random_trained(
     network: Mapping[str, Any],
-    encoding: str = "hash",
+    encoding: str | Mapping[str, Any] = "hash",
     *,
     types: Sequence[int] = (),
     base: Base = "none",
@@ -28,7 +28,7 @@ def random_trained(
 ) -> Trained:
     """A network of some settings whose outputs differ between states, and whose batch statistics are not the first."""
     torch.manual_seed(seed)
-    chosen = {"name": encoding}
+    chosen = {"name": encoding} if isinstance(encoding, str) else dict(encoding)
     made = make_network(network, chosen, types)
     for layer in made.modules():
         if isinstance(layer, nn.BatchNorm1d):

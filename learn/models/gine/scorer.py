@@ -65,7 +65,7 @@ class PaperScorer(CorrectingScorer):
     @torch.inference_mode()
     def __init__(self, trained: Trained, space: StateSpace) -> None:
         super().__init__(space, trained.base, trained.steps)
-        self._encoder = Encoder(space, **trained.encoding)
+        self._encoder = cast(Encoder, make_encoder(space, make_encoding(trained.encoding)))
         self._network = fold_batch_norm(cast(PaperNetwork, trained.network))
         self._constants = self._network.constants(make_goals([self._encoder.goal]), len(space.task.agents))
         self._identifiers = GrowingTable(self._constants.from_epsilon[0].shape[1], np.float32)

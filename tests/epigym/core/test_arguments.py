@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from epigym import _core
-from epigym.encoding.encoder import IDENTIFIERS, Encoder
+from epigym.encoding.encoder import Encoder, list_identifiers
 from epigym.encoding.relational import Relational, RelationalEncoder
 from epigym.features.counts import RelationalFeatures
 from epigym.features.relaxation import Relaxation
@@ -40,7 +40,7 @@ def batches(space: StateSpace) -> dict[str, Callable[[Any], Any]]:
         "relaxation": Relaxation(space),
         "features": RelationalFeatures(space, types.tables, 1, True),
         "worlds": space.rows,
-        **{f"rows of {name}": Encoder(space, name).rows for name in IDENTIFIERS},
+        **{f"rows of {name}": Encoder(space, name).rows for name in list_identifiers()},
         "graphs": Encoder(space).graphs,
         "typed graphs": RelationalEncoder(space, Relational()).graphs,
     }
@@ -93,7 +93,7 @@ def assert_refused(space: StateSpace, name: str, ask: Callable[[Any], Any], wron
     assert len(space) == before
 
 
-@pytest.mark.parametrize("name", IDENTIFIERS)
+@pytest.mark.parametrize("name", list_identifiers())
 @pytest.mark.parametrize("cut", [(slice(0, -1), slice(None)), (slice(None), slice(0, 1))], ids=["rows", "columns"])
 def test_identifiers_that_are_missing_are_noticed(space: StateSpace, name: str, cut: tuple[slice, slice]) -> None:
     encoder = Encoder(space, name)

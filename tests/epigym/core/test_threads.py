@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from epigym import _core
-from epigym.encoding.encoder import IDENTIFIERS, Encoder
+from epigym.encoding.encoder import Encoder, list_identifiers
 from epigym.encoding.relational import Relational, RelationalEncoder
 from epigym.features.counts import RelationalFeatures
 from epigym.features.relaxation import Relaxation
@@ -70,7 +70,7 @@ def of_network(space: StateSpace) -> Callable[[Any], tuple[Any, ...]]:
 
 # Objects of a space as functions of e-states. Their results are arrays that do not depend on earlier calls.
 BOUND: dict[str, Callable[[StateSpace], Callable[[Any], tuple[Any, ...]]]] = {
-    **{name: lambda space, name=name: Encoder(space, name, width=128).graphs for name in IDENTIFIERS},  # type: ignore[misc]
+    **{name: lambda space, name=name: Encoder(space, name, width=128).graphs for name in list_identifiers()},  # type: ignore[misc]
     "relational": lambda space: RelationalEncoder(space, Relational()).graphs,
     "network": of_network,
     "worlds": lambda space: space.rows,

@@ -1,11 +1,13 @@
 import json
 import random
+import re
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
@@ -15,9 +17,10 @@ from omegaconf import OmegaConf
 from torch_geometric.data import Batch
 
 from epigym import EpigymError, EState, LimitError, StateSpace, Task, load_problem, to_pyg
-from epigym.encoding.encoder import ENCODINGS, IDENTIFIERS, Encoder, graph_instance, make_encoder, make_encoding
+from epigym.encoding.encoder import ENCODINGS, Encoder, graph_instance, list_identifiers, make_encoder, make_encoding
 from epigym.encoding.goal_graph import DESIGNATED_LABEL, FIRST_AGENT_LABEL, goal_graph
-from epigym.encoding.identifiers import NODE_TYPES
+from epigym.encoding.identifiers import NODE_TYPES, Hash
+from epigym.errors import UsageError
 from epigym.task.formula import Formula, actually, and_, believes, common, everybody, fluent, not_, or_
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.strategies import estates
@@ -57,7 +60,7 @@ def golden_identifiers(name: str, golden: dict[str, Any]) -> list[int]:
 
 
 @pytest.mark.parametrize("golden", GOLDEN["states"], ids=lambda golden: golden["about"].split(":")[0])
-@pytest.mark.parametrize("name", [name for name in IDENTIFIERS if name in GOLDEN["states"][0]])
+@pytest.mark.parametrize("name", [name for name in list_identifiers() if name in GOLDEN["states"][0]])
 def test_golden_graphs(name: str, golden: dict[str, Any]) -> None:
     space = StateSpace(make_task(believes("a", P), not_(Q)))
     state = space.intern(make_state(golden))
@@ -107,7 +110,11 @@ def test_equal_formulas_of_different_subgoals_are_different_nodes() -> None:
     assert nodes == [18, 20]
 
 
-@given(estates(fluents=FLUENTS, agents=AGENTS), st.sampled_from(list(IDENTIFIERS)), st.randoms(use_true_random=False))
+@given(
+    estates(fluents=FLUENTS, agents=AGENTS),
+    st.sampled_from(list_identifiers()),
+    st.randoms(use_true_random=False),
+)
 def test_graphs_hold_the_e_states_however_worlds_are_numbered(state: EState, name: str, shuffle: random.Random) -> None:
     order = list(range(len(state.valuations)))
     shuffle.shuffle(order)
@@ -189,6 +196,49 @@ def test_the_files_of_settings_are_the_encodings_with_their_defaults() -> None:
     folder = ROOT / "conf" / "encoding"
     for path in folder.iterdir():
         assert OmegaConf.load(path) == {"name": path.stem, **asdict(ENCODINGS[path.stem]())}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Short(Hash):
+    """An encoding of the user's own."""
+
+    width: int = 16
+    more: int = field(default=0, metadata={"minimum": 0})
+
+
+def test_an_encoding_of_ones_own_is_added_or_named_by_its_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = f"{__name__}.Short"
+    assert make_encoding({"_target_": path, "more": 3}) == Short(more=3)
+    assert make_encoding({"name": "hash", "_target_": path, "width": 20}) == Short(width=20)
+    assert make_encoding({"name": "hash", "_target_": None}) == Hash()
+    env = gymnasium.make("epi/CoinInTheBox-v0", encoding={"_target_": path})
+    assert env.reset(seed=0)[0].nodes.shape[1] == 16
+    with pytest.raises(UsageError, match="unknown encoding 'short'"):
+        make_encoding("short")
+    monkeypatch.setitem(ENCODINGS, "short", Short)
+    assert make_encoding("short") == Short()
+    assert list_identifiers() == ["map", "hash", "bitmask", "short"]
+    assert Encoder(StateSpace(make_task(P)), "short").identifiers.shape[1] == 16
+    with pytest.raises(UsageError, match="use 'map' or 'hash' or 'bitmask' or 'short'"):
+        Encoder(StateSpace(make_task(P)), "relational")
+    with pytest.raises(LimitError, match=r"or use encoding=map or encoding=hash or encoding=short$"):
+        Encoder(StateSpace(make_task(P)), "bitmask", fluent_bits=1)
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"_target_": "none.Own"}, "_target_=none.Own: No module named 'none'; give module.Class"),
+        ({"_target_": "collections.OrderedDict"}, "is no class that derives from epigym.encoding.identifiers.Identif"),
+        ({"_target_": f"{__name__}.Short", "colour": 3}, "unknown setting 'encoding.colour'"),
+        ({"_target_": f"{__name__}.Short", "more": -1}, "encoding.more=-1: expected at least 0"),
+        ({"name": "short"}, "unknown encoding 'short'"),
+    ],
+)
+def test_wrong_encodings_of_ones_own_are_refused(choice: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)) as caught:
+        make_encoding(choice, "encoding.")
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epigym import EpigymError, Reading, StateSpace, Task, load_problem
-from epigym.encoding.encoder import IDENTIFIERS
+from epigym.encoding.encoder import list_identifiers
 from epigym.space.traversal import breadth_first
 from epigym.task.formula import TRUE, considers_possible
 from learn.data.collecting import collect
@@ -182,7 +182,7 @@ def test_an_exploration_is_reused_for_the_same_e_states(small: Task, tmp_path: P
     assert forbidding.space.consistent_beliefs
     other = explore(replace(small, structure=None, actions=small.actions[1:]), ExplorerSettings("exhaustive"))
     assert len({id(found.space) for found in (whole, cut, forbidding, other)}) == 4
-    for name in IDENTIFIERS:
+    for name in list_identifiers():
         visits: list[int] = []
         load_or_make(small, ExplorerSettings(), {"name": name, "width": 64}, tmp_path, visits.append)
         assert visits == [225]

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from epigym import StateSpace, load_problem
-from epigym.encoding.encoder import ENCODINGS, IDENTIFIERS
+from epigym.encoding.encoder import ENCODINGS, list_identifiers
 from epigym.encoding.relational import KIND_OF, KINDS, RELATIONS, Relational, type_ids_of
 from epigym.errors import CheckpointError, MissingCheckpointError
 from epigym.features.relaxation import Relaxation
@@ -97,7 +97,7 @@ def test_onnx_runtime_agrees(request: pytest.FixtureRequest, kind: str, nodes: i
 @pytest.mark.parametrize(
     ("network", "encoding", "base"),
     [
-        *((SMALL, name, "none") for name in ENCODINGS), *((PAPER, name, "none") for name in IDENTIFIERS),
+        *((SMALL, name, "none") for name in ENCODINGS), *((PAPER, name, "none") for name in list_identifiers()),
         (SMALL, "relational", "h_add"), (SMALL, "hash", "h_ff"), (PAPER, "hash", "h_add"),
     ],
 )  # fmt: skip

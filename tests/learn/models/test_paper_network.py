@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from epigym import StateSpace, load_problem, to_pyg
-from epigym.encoding.encoder import IDENTIFIERS, Encoder
+from epigym.encoding.encoder import Encoder, list_identifiers
 from epigym.errors import UsageError
 from epigym.space import ragged
 from epigym.space.rows import GoalPart, Rows, unroll
@@ -202,7 +202,7 @@ def space() -> StateSpace:
     return space
 
 
-@pytest.mark.parametrize("encoding", IDENTIFIERS)
+@pytest.mark.parametrize("encoding", list_identifiers())
 def test_shared_computation_is_the_plain_one_on_real_states(space: StateSpace, encoding: str) -> None:
     network = random_trained(PAPER, encoding).network
     encoder, ids = Encoder(space, encoding), np.arange(0, 225, 3)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,9 +12,12 @@ import torch
 from hypothesis import given, settings
 
 from epigym import EState, LimitError, StateSpace, Task, load_problem, to_pyg
-from epigym.encoding.encoder import ENCODINGS, IDENTIFIERS, Encoder, make_encoder, make_encoding
-from epigym.encoding.identifiers import Hash
+from epigym.cli.words import hydra_words
+from epigym.encoding.encoder import ENCODINGS, Encoder, list_identifiers, make_encoder, make_encoding
+from epigym.encoding.goal_graph import GoalGraph
+from epigym.encoding.identifiers import Hash, Identify
 from epigym.encoding.relational import Relational, type_ids_of
+from epigym.errors import UsageError
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
 from epigym.space.rows import GraphBatch
@@ -26,6 +30,9 @@ from learn.models.gine.network import GineNetwork
 from learn.models.gine.paper import PaperNetwork
 from learn.models.gine.scorer import NetworkScorer, PaperScorer, fold_batch_norm, make_scorer
 from learn.models.scoring import CorrectingScorer, split_into_chunks
+from learn.rollouts import Rollouts
+from learn.train import Train
+from tests.helpers.commands import compose
 from tests.helpers.strategies import estates
 from tests.helpers.trained import PAPER, SMALL, random_regressor, random_trained
 
@@ -55,7 +62,7 @@ def shuffle_ids(space: StateSpace, count: int) -> np.ndarray:
 
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize(
-    ("network", "encoding"), [*((PAPER, one) for one in IDENTIFIERS), *((SMALL, one) for one in ENCODINGS)]
+    ("network", "encoding"), [*((PAPER, one) for one in list_identifiers()), *((SMALL, one) for one in ENCODINGS)]
 )
 def test_scores_are_those_of_the_plain_network(network: dict[str, Any], encoding: str, name: str) -> None:
     space = explore_some(name, 200)
@@ -93,18 +100,39 @@ class WithOneLabel(Encoder):
         return batch._replace(edge_label=np.ones_like(batch.edge_label))
 
 
+class Shorter(Hash):
+    """Drops bits of identifiers, and takes the encoder of ours."""
+
+    def of_worlds(self, task: Task, goal: GoalGraph) -> Identify:
+        identify = super().of_worlds(task, goal)
+        return lambda valuations, repetitions: identify(valuations, repetitions) & (np.arange(self.width) < 32)
+
+
 @pytest.mark.parametrize("network", [PAPER, SMALL])
-@pytest.mark.parametrize("encoding", [WithoutGoal, OtherEdges])
+@pytest.mark.parametrize("encoding", [WithoutGoal, OtherEdges, Shorter])
+@pytest.mark.parametrize("by", ["name", "_target_"])
 def test_scores_with_an_own_encoding_are_those_of_its_graphs(
-    network: dict[str, Any], encoding: type[Hash], monkeypatch: pytest.MonkeyPatch
+    network: dict[str, Any], encoding: type[Hash], by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(ENCODINGS, encoding.name, encoding)
+    monkeypatch.setitem(ENCODINGS, "own", encoding)
     space = explore_some("coin_in_the_box/pl_6", 60)
-    ids, trained = shuffle_ids(space, 50), random_trained(network, encoding.name)
+    choice = {by: "own" if by == "name" else f"{__name__}.{encoding.__name__}"}
+    ids, trained = shuffle_ids(space, 50), random_trained(network, choice)
     expected = plain_scores(trained, space, ids)
     assert np.abs(make_scorer(trained, space).score(ids) - expected).max() < CLOSE
     hashed = plain_scores(replace(trained, encoding={"name": "hash"}), space, ids)
     assert np.abs(hashed - expected).max() > 5 * CLOSE  # so that the wrong graphs would be noticed
+
+
+@pytest.mark.parametrize("given", ["encoding={{_target_: {}, width: 32}}", "encoding._target_={} encoding.width=32"])
+def test_commands_take_an_own_encoding(given: str, tmp_path: Path) -> None:
+    words = given.format(f"{__name__}.WithoutGoal")
+    overrides = [words] if "{" in words else words.split()
+    for kind, name in ((Train, "train"), (Rollouts, "rollouts")):
+        found = hydra_words([f"run_dir={tmp_path}/run", *overrides], kind, is_sweep=False)
+        assert make_encoding(compose(kind, name, *found).encoding) == WithoutGoal(width=32)
+        with pytest.raises(UsageError, match=r"^encoding\.width=-1: expected at least 0$"):
+            compose(kind, name, *(word.replace("32", "-1") for word in found))
 
 
 @pytest.mark.parametrize("network", [PAPER, SMALL])

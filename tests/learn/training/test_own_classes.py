@@ -12,8 +12,9 @@ import pytest
 import torch
 from lightning import Trainer
 
+import search
 from epigym import StateSpace, load_problem, to_pyg
-from epigym.encoding.encoder import make_encoder, make_encoding
+from epigym.encoding.encoder import Encoder, make_encoder, make_encoding
 from epigym.errors import EpigymError, UsageError
 from learn.models.base import BaseHeuristic
 from learn.models.checkpoints import load
@@ -36,7 +37,19 @@ from torch import nn
 from torch.optim import SGD
 from torch_geometric.nn import GINEConv, global_mean_pool
 
-from epigym.encoding.encoder import make_encoding
+from dataclasses import dataclass
+
+from epigym.encoding.encoder import Encoder, make_encoding
+from epigym.encoding.identifiers import Hash
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithoutGoal(Hash):
+    name = "without_goal"
+    salt: int = 0
+
+    def encoder(self, space, goal=None):
+        return Encoder(space, self, ())
 
 
 class Net(nn.Module):
@@ -147,6 +160,26 @@ def test_a_training_takes_classes_of_the_user(fit: Fit, tmp_path: Path) -> None:
         correction = made(to_pyg(make_encoder(space, make_encoding("hash")).graphs(ids))).numpy()
     expected = BaseHeuristic(space, "h_ff")(ids) + correction
     assert open_scorer(best, space).score(ids) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("chosen", ["={_target_: own.WithoutGoal, salt: 3}", "._target_=own.WithoutGoal"])
+@pytest.mark.parametrize("network", [("width=4",), ("_target_=own.Net", "width=4")])
+def test_a_training_takes_an_encoding_of_the_user(
+    fit: Fit, tmp_path: Path, chosen: str, network: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit(*SHORT, f"++encoding{chosen}", *(f"model.network.{one}" for one in network))
+    best = tmp_path / "run" / "checkpoints" / "best.ckpt"
+    trained = load(best)
+    assert type(make_encoding(trained.encoding)).__qualname__ == "WithoutGoal"
+    space = StateSpace(load_problem(PROBLEM))
+    ids = np.unique(space.expand([space.initial]).target)
+    with torch.no_grad():
+        graphs = Encoder(space, "hash", ()).graphs(ids)
+        expected = BaseHeuristic(space, "h_ff").correct(ids, trained.network(to_pyg(graphs)).numpy())
+    assert open_scorer(best, space).score(ids) == pytest.approx(expected, abs=1e-4)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    found = search.plan(PROBLEM, agent="hfs", heuristic={"name": "gnn", "checkpoint": str(best)})
+    assert found.plan
 
 
 def test_a_network_learns_distances_from_published_problems(fit: Fit) -> None:

@@ -4,15 +4,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --constraint constraints.txt
 
-DEMO_TRAIN = python -m learn.train encoding=relational domain=search_and_rescue base=h_ff validation.problems=12 trainer=cpu \
-  run_dir=outputs/train/search_and_rescue
-DEMO_SOLVE = python -m search.solve problem=search_and_rescue/sar_08_n4_fire agent=hfs heuristic=learned \
-  heuristic.checkpoint=outputs/train/search_and_rescue/model.json compare=[bfs,lazy/h_ff]
+DEMO_TRAIN = python -m learn.train encoding=relational domain=cloud_scheduling base=h_ff validation.problems=12 trainer=cpu \
+  run_dir=outputs/train/cloud_scheduling
+DEMO_SOLVE = python -m search.solve problem=cloud_scheduling/cloud_10_len21 agent=hfs heuristic=learned \
+  heuristic.checkpoint=outputs/train/cloud_scheduling/model.json compare=[bfs,lazy/h_ff]
 
 .PHONY: demo test test-slow faults core sanitize addresses races bench gpu wheel site
 
 demo: .venv/installed
-	rm -rf outputs/train/search_and_rescue
+	rm -rf outputs/train/cloud_scheduling
 	$(BIN)/$(DEMO_TRAIN)
 	$(BIN)/$(DEMO_SOLVE)
 	@echo "For further commands: source $(BIN)/activate"

@@ -16,8 +16,10 @@ from urllib.request import urlopen
 import pytest
 from hydra import compose, initialize_config_dir
 
+import search
 from epigym.cli.words import hydra_words
 from epigym.config.packages import PLACE
+from search.agents.result import SearchStatus
 from tests.helpers.benchmark_files import ROOT, SHARED
 from tests.helpers.commands import settings_of
 from tests.helpers.marks import slow_but
@@ -315,6 +317,14 @@ def test_the_demo_prints_what_the_readme_shows(tmp_path: Path, serve: Serve) -> 
     assert all(printed[name][1:] == promised[name][1:] for name in promised if not name.endswith("time"))
     learned, *others = (int(cell.replace(",", "")) for cell in printed["expanded nodes"])
     assert learned < min(others)
+    assert "inconsistent" not in (tmp_path / "log.txt").read_text(encoding="utf-8")
+
+
+def test_the_problem_of_the_demo_has_plans_with_consistent_beliefs() -> None:
+    _, problem = re.findall(r"(?:domain|problem)=(\S+)", "\n".join(DEMO))
+    for consistent_beliefs in (False, True):
+        result = search.plan(problem, agent="lazy", heuristic="h_ff", consistent_beliefs=consistent_beliefs)
+        assert (result.status, result.inconsistent_agents) == (SearchStatus.SOLVED, ())
 
 
 def rows_of(text: str) -> dict[str, list[str]]:

@@ -1,5 +1,6 @@
 """The tables of docs/results.md and docs/neural.md are those that their commands make of the raw results."""
 
+from collections import Counter
 from statistics import median
 from typing import Any
 
@@ -46,6 +47,26 @@ def test_scores_and_pairs_are_as_reported(command: str) -> None:
     for table in (make_scores(outcomes), compare_pairs(outcomes, settings["pairs"])):
         _header, _rule, *rows = list_rows(table.markdown())
         assert set(rows) <= set(list_rows(PAGE))
+
+
+def test_plans_of_the_competition_that_rely_on_inconsistent_beliefs_are_counted() -> None:
+    """Results and README say how many there are, and how many problems have a plan or none without them."""
+    columns = ("configuration", "consistent_beliefs", "status", "inconsistent_agents")
+    rows = read_rows(RESULTS / "competition.csv.gz", columns)
+    free, consistent = (
+        [row for row in rows if row["configuration"] == name] for name in ("default", "default_consistent")
+    )
+    assert (len(free), len(consistent), {row["consistent_beliefs"] for row in consistent}) == (100, 100, {"true"})
+    solved, proved = Counter(row["status"] for row in free), Counter(row["status"] for row in consistent)
+    unsound = sum(row["inconsistent_agents"] != "" for row in free)
+    assert not any(row["inconsistent_agents"] for row in consistent)
+    numbers = f"solves {proved['solved']} and proves {proved['unsolvable']} unsolvable"
+    assert f"Of the {solved['solved']} plans of the default, {unsound} rely on inconsistent beliefs" in PAGE
+    assert f"With consistent beliefs, it {numbers}" in PAGE
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    first = f"solves {solved['solved']} and proves {solved['unsolvable']} unsolvable"
+    assert f"{first}; with `consistent_beliefs=true`" in readme
+    assert f" it {numbers};" in readme
 
 
 @pytest.mark.parametrize("command", PAPER)

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import logging
+import sys
 from pathlib import Path
+from typing import TextIO
+
+from epigym.io.locking import LOCK
+
+
+class ConsoleLog(logging.StreamHandler[TextIO]):
+    """Writes records to the console, until nobody reads them any more."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        """Raise the error of a closed pipe, which ends the command."""
+        error = sys.exc_info()[1]
+        if isinstance(error, BrokenPipeError):
+            raise error
+        super().handleError(record)
 
 
 class RunLog(logging.FileHandler):
-    """Writes records to a file once its folder is there, which it never makes.
+    """Writes records to a file once its folder is there and holds more than a lock; it never makes the folder.
 
     Args:
         filename: the file.
@@ -28,7 +43,8 @@ class RunLog(logging.FileHandler):
         super().close()
 
     def _write(self) -> None:
-        if self._earlier and Path(self.baseFilename).parent.is_dir():
+        folder = Path(self.baseFilename).parent
+        if self._earlier and folder.is_dir() and [one.name for one in folder.iterdir()] != [LOCK]:
             for one in self._earlier:
                 super().emit(one)
             self._earlier.clear()

@@ -10,20 +10,25 @@ import signal
 import sys
 import warnings
 from argparse import ArgumentError
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import fields
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NoReturn, TypeVar
 
 import hydra
-from hydra._internal.utils import get_args_parser
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.utils import create_config_search_path, get_args_parser
 from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import ConfigTypeError, OmegaConfBaseException
 
+import epigym
+from domains.output import end_at_closed_pipe
 from epigym.cli.codes import ExitCode, fail, warning
 from epigym.cli.help import format_help
 from epigym.cli.options import add_options
@@ -31,13 +36,14 @@ from epigym.cli.settings import Settings, read
 from epigym.cli.words import hydra_words
 from epigym.config.packages import PLACE, check_place, extras, missing
 from epigym.errors import UsageError
+from epigym.io.locking import locking
 from epigym.names import unknown
 
 S = TypeVar("S", bound=Settings)
 SLURM, LOCAL = "hydra/launcher=slurm", "hydra/launcher=local"
 
 
-def run(task: Callable[[S], ExitCode | None], settings: type[S], command: str) -> NoReturn:
+def run(task: Callable[[S], ExitCode | None], settings: type[S], command: str) -> None:
     """Run `task` with the settings of the command line, and exit with the code that says how it ended.
 
     An error is one line on standard error; `debug=true` shows the traceback. In a multirun only errors set a code,
@@ -48,12 +54,20 @@ def run(task: Callable[[S], ExitCode | None], settings: type[S], command: str) -
         settings: what its configuration is checked against before it is called.
         command: the module, such as `search.solve`, whose configuration is `conf/solve.yaml`.
     """
+    with end_at_closed_pipe():
+        _run(task, settings, command)
+
+
+def _run(task: Callable[[S], ExitCode | None], settings: type[S], command: str) -> NoReturn:
     if task.__module__ == "__main__":  # the same by a name under which other processes find them
         module = import_module(command)
         task, settings = getattr(module, task.__name__), getattr(module, settings.__name__)
     arguments = sys.argv[1:]
     if not {"-h", "--help"}.isdisjoint(arguments):
         print(format_help(command))
+        sys.exit(ExitCode.SUCCESS)
+    if "--version" in arguments:
+        print(f"epigym {epigym.__version__}")
         sys.exit(ExitCode.SUCCESS)
     is_terminated = False
 
@@ -71,6 +85,8 @@ def run(task: Callable[[S], ExitCode | None], settings: type[S], command: str) -
         with extras():
             gc.freeze()  # nothing imported is garbage: no collection, not even the last one, looks through it
             code = _run_composed(task, settings, command)
+    except BrokenPipeError:
+        raise
     except (Exception, KeyboardInterrupt) as error:
         if "debug=true" in arguments:
             raise
@@ -95,7 +111,18 @@ def _read(arguments: list[str], settings: type[Any]) -> list[str]:
     options = [one for one in arguments if all(one is not word for word in known.overrides)]
     words = hydra_words(known.overrides, settings, is_sweep=known.multirun)
     add_options(words)
+    if known.multirun:
+        _require_jobs(words)
     return options + words
+
+
+def _require_jobs(words: Sequence[str]) -> None:
+    """Raise a UsageError for a setting of a sweep that has no value, such as a pattern that matches no option."""
+    loader = ConfigLoaderImpl(create_config_search_path(str(PLACE / "conf")))
+    parser = OverridesParser.create(config_loader=loader)
+    for word, override in zip(words, parser.parse_overrides(list(words)), strict=True):
+        if override.is_sweep_override() and next(override.sweep_string_iterator(), None) is None:
+            raise UsageError(f"{word}: no value for any job: glob(…) chooses among options, and files are named as a,b")
 
 
 def _has_plugin(launcher: str) -> bool:
@@ -114,9 +141,9 @@ def _run_composed(task: Callable[[S], ExitCode | None], settings: type[S], comma
         nonlocal code, failure
         overrides = HydraConfig.get().overrides.task
         if HydraConfig.get().mode is RunMode.MULTIRUN:  # Hydra runs the other jobs before it raises an error
-            return task(read(config, settings, overrides))
+            return _call(task, read(config, settings, overrides))
         try:
-            code = task(read(config, settings, overrides))
+            code = _call(task, read(config, settings, overrides))
         except Exception as error:
             failure = error
         return None
@@ -126,6 +153,13 @@ def _run_composed(task: Callable[[S], ExitCode | None], settings: type[S], comma
     if failure is not None:
         raise failure
     return code or ExitCode.SUCCESS
+
+
+def _call(task: Callable[[S], ExitCode | None], settings: S) -> ExitCode | None:
+    """Call the task; no other command writes into the folder of its run meanwhile."""
+    folder = getattr(settings, "run_dir", None)
+    with nullcontext() if folder is None else locking(folder):
+        return task(settings)
 
 
 def _suggest(error: BaseException, settings: type[Any]) -> BaseException:

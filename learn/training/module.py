@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from lightning import LightningModule
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import mse_loss, softplus
 from torch.optim import Optimizer
@@ -149,6 +151,7 @@ class GineModule(LightningModule):
             self._search(batch)
             return
         values = self._values(batch)
+        self._require_numbers(values.double().numpy(force=True))
         self.log("val/loss", self._loss(batch, values), batch_size=len(batch.base), sync_dist=True)
         self.errors.update(values, batch.distance)
 
@@ -159,13 +162,28 @@ class GineModule(LightningModule):
             self.errors.reset()
             self.log_dict({f"val/{name}": value.float() for name, value in metrics.items()}, sync_dist=True)
 
+    def _require_numbers(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The values; a network whose training diverged gives values that are not numbers.
+
+        Raises:
+            EpigymError: when one of them is not a number.
+        """
+        if np.isnan(values).any():
+            raise EpigymError(
+                f"the training diverged: after {self.global_step} steps the network's values are not numbers; lower "
+                f"the learning rate, model.optimizer.lr={self.hparams['optimizer'].get('lr')}, or clip gradients with "
+                "trainer.gradient_clip_val=1"
+            )
+        return values
+
     def _search(self, numbers: Tensor) -> None:
         """Run greedy search on problems, log its metrics, and calibrate on the plans found."""
         data, trained = self._data, self.as_trained()
         problems = [data.problems[number] for number in numbers.tolist()]
 
         def scores(space: StateSpace, types: FeatureTypes) -> Scores:
-            return make_scorer(trained, space).score
+            scorer = make_scorer(trained, space)
+            return lambda ids: self._require_numbers(scorer.score(ids))
 
         found = validate_by_search(problems, data.nodes, scores, bound=self._best)
         if self._best is None or found.score < self._best:

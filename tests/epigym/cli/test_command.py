@@ -99,6 +99,22 @@ def test_a_command_that_meets_a_wrong_file_leaves_no_folder(call: Call, tmp_path
     assert {path.name for path in tmp_path.iterdir()} == {"coin.txt", *wrong}
 
 
+def test_a_command_is_refused_where_another_one_is_running(call: Call, tmp_path: Path) -> None:
+    script = "from epigym.io.locking import locking; from pathlib import Path; import sys\n"
+    script += "with locking(Path('run')): print(flush=True); sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        for command in ("solve coin.txt agent=bfs", "sample domain=gossip", "train model=linear", "rollouts coin.txt"):
+            code, _, errors = call(*command.split(), "run_dir=run")
+            assert code == ExitCode.USAGE
+            assert errors == "error: run_dir=run: another command is running there: wait for its end, or name another\n"
+        other.communicate()
+    assert [path.name for path in tmp_path.iterdir()] == ["coin.txt"]
+    assert call("solve", "coin.txt", "agent=bfs", "run_dir=run")[0] == ExitCode.SUCCESS
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {"result.json"}
+
+
 def test_folders_of_runs(call: Call, tmp_path: Path) -> None:
     (tmp_path / "outputs").touch()  # nothing can be made below it, not even by root
     assert call("solve", "problem=coin.txt", "agent=bfs")[0] == 0

@@ -1,6 +1,7 @@
 """What the Lightning module computes: errors, losses, the choice of the best epoch, calibration, averages and rates."""
 
 import math
+import re
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -231,3 +232,14 @@ def test_validation_is_repeatable(fit: Fit, tmp_path: Path) -> None:
     assert len({(row["val/solved"], row["val/expanded"]) for row in rows}) == 1
     for row in rows:
         assert row["val/score"] == pytest.approx(row["val/expanded"] / (1 + 2 * 20) + 2 - row["val/solved"])
+
+
+@pytest.mark.parametrize("kind", [(*SEARCHED, "base=h_ff"), PAPER])
+def test_a_training_that_diverges_says_why(fit: Fit, kind: tuple[str, ...]) -> None:
+    with pytest.raises(EpigymError) as caught:
+        fit(*kind, "model.optimizer.lr=1e30")
+    assert re.fullmatch(
+        r"the training diverged: after \d steps the network's values are not numbers; lower the learning rate, "
+        r"model\.optimizer\.lr=1e\+30, or clip gradients with trainer\.gradient_clip_val=1",
+        str(caught.value),
+    )

@@ -7,11 +7,12 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 
 import domains
 from domains.domain import Domain
-from domains.output import replace_unknown_characters
+from domains.output import end_at_closed_pipe, replace_unknown_characters
 from domains.suites import SUITES
 from domains.writing.epddl import parts
 
@@ -29,6 +30,11 @@ examples:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0, 64 for bad input, 73 for what cannot be written."""
     replace_unknown_characters()
+    with end_at_closed_pipe():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         options = _parser().parse_args(arguments)
         match options.command:
@@ -46,6 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except domains.DomainError as error:
         print(f"error: {error}", file=sys.stderr)
         return 64
+    except BrokenPipeError:
+        raise
     except OSError as error:
         print(f"error: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
         return 73
@@ -73,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"epigym {version('epigym')}", help="show the version")
     commands = parser.add_subparsers(dest="command", metavar="{list,show,write}")
     commands.add_parser("list", help="list domains, their parameters and suites (the default)")
     show = commands.add_parser("show", help="show the documentation and the instances of a domain")

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 import epigym
+from domains.output import end_at_closed_pipe
 from epigym.cli.codes import ExitCode, fail
 from epigym.cli.help import format_listing, list_commands
 from epigym.config.packages import check_place
@@ -20,6 +21,11 @@ _OTHERS = {"show": "epigym.cli.show", "convert": "epigym.cli.convert", "domains"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command by its name; its exit code."""
+    with end_at_closed_pipe():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     name, *rest = (sys.argv[1:] if arguments is None else arguments) or _HELP
     modules = [*list_commands("search"), *list_commands("learn")]
     commands = {module.partition(".")[2]: module for module in modules} | _OTHERS

@@ -9,7 +9,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
+from typing import NoReturn
 
+import epigym
+from domains.output import end_at_closed_pipe
 from epigym.cli.codes import ExitCode, fail, line
 from epigym.errors import EpigymError, LimitError, UsageError
 from epigym.io.files import check_writable
@@ -39,6 +42,11 @@ DEFAULT_SECONDS = 600.0
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with the code of the outcome."""
+    with end_at_closed_pipe():
+        _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> NoReturn:
     try:
         options = _parser().parse_args(arguments)
     except SystemExit as stop:
@@ -120,6 +128,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"epigym {epigym.__version__}", help="show the version")
     parser.add_argument("spec", metavar="SPECFILE", help="JSON: an EPDDL specification, or a ground EPDDL task")
     parser.add_argument("plan", metavar="PLANFILE", help="where to write the plan")
     return parser

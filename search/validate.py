@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from epigym.cli.codes import ExitCode
 from epigym.cli.runner import run
-from epigym.cli.settings import ReadingSettings
+from epigym.cli.settings import ReadingSettings, read_actions
 from epigym.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,16 +33,15 @@ def check(settings: Validate) -> ExitCode:
     """
     from rich.console import Console
 
-    from epigym.io.files import read_plan
     from epigym.problem import load_problem
     from epigym.reference.semantics import validate
 
     if (settings.plan is None) is (settings.policy is None):
         raise UsageError("plan: expected a plan, or else a policy: give plan=… or policy=FILE")
-    plan = read_plan(settings.plan) if isinstance(settings.plan, str) else settings.plan or []
     task = load_problem(settings.problem, settings.reading)
     validation: Validation | PolicyValidation
     if settings.policy is None:
+        _, plan = read_actions(task, settings.plan or [])
         validation, reaching = validate(task, plan, settings.consistent_beliefs), f"{len(plan)} actions reach"
     else:
         from search.policies.policy import Policy

@@ -13,10 +13,11 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from epigym.config.values import make
-from epigym.errors import UsageError
-from epigym.io.files import is_file
+from epigym.errors import MissingError, UsageError
+from epigym.io.files import is_file, read_plan
 from epigym.language import Reading, Semantics
 from epigym.language.reading import Determines
+from epigym.names import unknown
 from epigym.problem import load_problem
 from epigym.task.task import Task
 
@@ -80,6 +81,23 @@ class TaskSettings(ReadingSettings):
 @dataclass(frozen=True, kw_only=True)
 class ProblemSettings(ReadingSettings, RunSettings):
     """Both: a command that reads problems and writes into a folder of its own."""
+
+
+def read_actions(task: Task, plan: list[str] | str) -> tuple[str, list[str]]:
+    """Read a plan as settings give it: a list of actions, an action, or a file; its place in messages, and the names.
+
+    Raises:
+        MissingError: when there is no such action or file.
+        EpigymError: as `read_plan` for a file.
+    """
+    if isinstance(plan, list):
+        return "plan", plan
+    if not {"/", "."}.isdisjoint(plan) or is_file(plan):
+        return plan, read_plan(plan)
+    names = [action.name for action in task.actions]
+    if plan not in names:
+        raise MissingError(f"plan={plan}: there is no such file, and {unknown('action', plan, names)}")
+    return "plan", [plan]
 
 
 def _job_folder(alone: str | None) -> str | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import domains
 from epigym.cli.runner import run
-from epigym.cli.settings import TaskSettings
+from epigym.cli.settings import TaskSettings, read_actions
 from epigym.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,22 +39,20 @@ def show(settings: Show) -> None:
     from epigym.drawing import write_picture
     from epigym.drawing.page import write_page
     from epigym.drawing.steps import walk
-    from epigym.io.files import read_plan
     from epigym.space.space import StateSpace
 
     if settings.scene:
         scene = _scene(settings.problem)
         after = [*scene.plan] if settings.after is None else settings.after
         settings = replace(settings, parameters={**scene.parameters, **settings.parameters}, after=after)
-    source, plan = "after", settings.after or []
-    if settings.plan is not None:
-        if plan:
-            raise UsageError("after and plan both name actions: give one of them")
-        if isinstance(settings.plan, list):
-            source, plan = "plan", settings.plan
-        else:
-            source, plan = settings.plan, read_plan(settings.plan)
-    space = StateSpace(settings.load(), consistent_beliefs=settings.consistent_beliefs)
+    if settings.after and settings.plan is not None:
+        raise UsageError("after and plan both name actions: give one of them")
+    task = settings.load()
+    if settings.plan is None:
+        source, plan = "after", settings.after or []
+    else:
+        source, plan = read_actions(task, settings.plan)
+    space = StateSpace(task, consistent_beliefs=settings.consistent_beliefs)
     try:
         state = walk(space, plan)[-1]
     except UsageError as error:

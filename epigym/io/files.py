@@ -55,14 +55,17 @@ def is_file(path: AnyPath) -> bool:
     """Whether there is such a file.
 
     Raises:
-        EpigymError: when no file can have that name.
+        EpigymError: when no file can have that name, or it is a pipe.
     """
     try:
-        return stat.S_ISREG(_nameable(path).stat().st_mode)
+        mode = _nameable(path).stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
         raise EpigymError(f"{error.filename}: {error.strerror}") from None
+    if stat.S_ISFIFO(mode):
+        raise EpigymError(f"{path} is a pipe, which can be read only once: write its content to a file")
+    return stat.S_ISREG(mode)
 
 
 def read_json(path: AnyPath) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from epigym.errors import EpigymError, MissingCheckpointError
 from epigym.io.checksummed import read_checksummed
+from epigym.io.files import is_file
 
 R = TypeVar("R")
 
@@ -108,7 +109,7 @@ def find_checkpoint(path: str | None, domain: str) -> str:
     if path is None:
         return os.fspath(find_newest_checkpoint(domain))
     file = path.replace("{domain}", domain)
-    if not Path(file).is_file():
+    if not is_file(file):
         raise MissingCheckpointError(f"there is no checkpoint {file}: train one with `python -m learn.train domain=…`")
     return file
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from epigym.errors import CheckpointError, MissingError
+from epigym.io.files import is_file
 from learn.models.gine.model import KIND, NetworkModel, read_network
 from learn.models.linear.model import LinearModel, read_model, read_schema
 
@@ -39,6 +40,7 @@ def find_model(file: str | None, domain: str, schema: frozenset[int]) -> tuple[s
     """
     if file is not None:
         path = Path(file.replace("{domain}", domain))
+        is_file(path)  # an error for a pipe, whose name has no suffix
         if path.suffix != ".json":
             raise CheckpointError(f"{path}: expected a model.json of learn.train; the heuristic 'gnn' reads others")
         return str(path), load_model(path)
@@ -59,7 +61,7 @@ def load_model(path: Path) -> Model:
         MissingError: when there is no such file.
         CheckpointError: when it cannot be read.
     """
-    if not path.is_file():
+    if not is_file(path):
         raise MissingError(f"there is no model {path}: make one with `python -m learn.train domain=…`")
     return read_network(path) if _kind(path) == KIND else read_model(path)
 

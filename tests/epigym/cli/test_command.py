@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+import epigym
 from epigym.__main__ import main
 from epigym.cli.codes import ExitCode, line
 from epigym.cli.help import format_help, list_commands
@@ -272,3 +273,30 @@ def test_ctrl_c_while_a_command_imports_is_one_line(command: str, module: str, t
     )
     assert (stopped.stdout, stopped.stderr) == ("", "error: interrupted\n")
     assert stopped.returncode == -signal.SIGINT  # which a shell calls 130
+
+
+@pytest.mark.parametrize("name", ["--version", *COMMANDS, "epigym.domains", "search.competition"])
+def test_every_command_prints_the_version(name: str, call: Call) -> None:
+    arguments = [] if name == "--version" else ["--version"]
+    assert call(name.rpartition(".")[2], *arguments) == (ExitCode.SUCCESS, f"epigym {epigym.__version__}\n", "")
+
+
+@pytest.mark.parametrize("word", ["problem=glob(*)", "agent=glob(zz*)", "max_expanded=range(1,1)"])
+def test_a_sweep_without_jobs_is_refused(word: str, call: Call) -> None:
+    others = [other for other in ("problem=coin.txt", "agent=bfs") if other[:3] != word[:3]]
+    code, output, errors = call("solve", "-m", word, *others)
+    assert (code, output, errors.count("\n")) == (ExitCode.USAGE, "", 1)
+    assert errors.startswith(f"error: {word}: no value for any job: ")
+
+
+@pytest.mark.parametrize("command", ["show", "validate"])
+def test_a_plan_of_one_action_needs_no_brackets(command: str, call: Call) -> None:
+    more = ["out=x.svg"] if command == "show" else []
+    one, listed = (call(command, "problem=coin.txt", plan, *more) for plan in ("plan=lift", "plan=[lift]"))
+    assert one == listed
+    assert one[0] == (ExitCode.SUCCESS if command == "show" else ExitCode.INVALID_PLAN)
+    code, _, errors = call(command, "problem=coin.txt", "plan=lfit", *more)
+    assert code == ExitCode.NO_INPUT
+    assert errors == "error: plan=lfit: there is no such file, and unknown action 'lfit': did you mean 'lift'?\n"
+    Path("lift").write_text('["gone"]')  # a file has precedence
+    assert "unknown action 'gone'" in "".join(call(command, "problem=coin.txt", "plan=lift", *more)[1:])

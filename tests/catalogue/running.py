@@ -33,7 +33,7 @@ from epigym import EpistemicAECEnv, EpistemicEnv, PaddedObservation
 from epigym.encoding.encoder import Encoder
 from epigym.envs.env import Snapshot
 from epigym.task.formula import believes, fluent
-from epigym.language import load, parse_formula, save
+from epigym.language import Reading, load, parse_formula, save
 from epigym.problem import domain_problem, load_problem
 from epigym.space.search_problem import SearchProblem
 from epigym.space.space import StateSpace

@@ -14,7 +14,7 @@ from epigym.space.space import StateSpace
 from search.agents.best_first import STEP, score_in_thousandths
 from search.agents.limits import Budget
 from search.agents.result import SearchStatus
-from search.agents.run import SearchRun
+from search.agents.run import ProgressCallback, SearchRun
 from search.heuristics.heuristic import Heuristic
 
 
@@ -28,13 +28,16 @@ class ShorterPlans:
         space: the state space.
         heuristic: bound to the same space.
         budget: the limits, with a running clock.
+        on_progress: receives the counts, at most ten times a second.
 
     Attributes:
         run: counts and parent pointers.
     """
 
-    def __init__(self, space: StateSpace, heuristic: Heuristic, budget: Budget) -> None:
-        self.run = SearchRun(space, budget)
+    def __init__(
+        self, space: StateSpace, heuristic: Heuristic, budget: Budget, on_progress: ProgressCallback | None = None
+    ) -> None:
+        self.run = SearchRun(space, budget, on_progress=on_progress)
         self._heuristic = heuristic
         self._depths = {space.initial: 0}
         self._scores: dict[int, float] = {}

@@ -35,7 +35,7 @@ class Interleaved(Agent):
     """Gives the next turn to the component whose work, with that turn, is smallest in proportion to its share.
 
     A turn expands one e-state; a turn of an uninformed component up to a sixteenth of the e-states that it has
-    expanded. Work is counted, see `_Work`; successors that the state space has computed cost nothing. The next turn is
+    expanded. Work is counted, see `Work`; successors that the state space has computed cost nothing. The next turn is
     estimated to cost as much as the last one. A component with a heuristic that is infinite at the initial e-state is
     dropped while another one remains, as is one that fails at an action. A component that has expanded all e-states
     without a goal proves that there is no plan. A long search starts to use the symmetries of the task.
@@ -63,7 +63,7 @@ class Interleaved(Agent):
 
     def search(self, run: SearchRun) -> Steps:
         """Search with the components in turns."""
-        work = _Work(run.space)
+        work = Work(run.space)
         components = [_Component(recipe, run, work) for recipe in self._recipes]
         searching, failures = list(components), list[TaskError]()
         try:
@@ -93,7 +93,7 @@ class Interleaved(Agent):
             run.distinct = SearchRun.count_distinct(component.run for component in components)
 
 
-class _Work:
+class Work:
     """Counts the work of searching a space, in about microseconds."""
 
     def __init__(self, space: StateSpace) -> None:
@@ -119,7 +119,7 @@ class _Work:
 class _Component:
     """One of the searches; `run` and `work` are those of all components."""
 
-    def __init__(self, recipe: _Recipe, run: SearchRun, work: _Work) -> None:
+    def __init__(self, recipe: _Recipe, run: SearchRun, work: Work) -> None:
         self.label = recipe.label
         self.is_uninformative = False
         self._recipe, self._work = recipe, work

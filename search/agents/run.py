@@ -80,6 +80,11 @@ class SearchRun:
         assert self._heuristic is not None, "is_informed is False"
         return self._heuristic
 
+    @property
+    def counts(self) -> Counts:
+        """The progress until now."""
+        return Counts(self.expanded, self.generated, self.distinct)
+
     def evaluate(self, ids: NDArray[np.int32]) -> Estimates:
         """Scores and preferred actions of e-states (int32[k]) that the agent has reached, by its heuristic."""
         return self.heuristic.evaluate(ids, *self.parent_pointers(ids))
@@ -152,7 +157,7 @@ class SearchRun:
         """Report the counts, at most ten times a second."""
         if self._on_progress is not None and (now := self.budget.seconds) >= self._next_report:
             self._next_report = now + REPORT_SECONDS
-            self._on_progress(Counts(self.expanded, self.generated, self.distinct))
+            self._on_progress(self.counts)
 
     def adopt(self, other: SearchRun) -> None:
         """Take over the goal, the parent pointers and `is_shortest` of another run in the same space."""

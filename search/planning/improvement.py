@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from epigym.errors import EpigymError
 from search.agents.anytime import ShorterPlans
 from search.agents.limits import peak_bytes
 from search.agents.result import SearchResult, SearchStatus
+from search.agents.run import Counts
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.planning.action_elimination import eliminate_actions
 from search.planning.options import SearchOptions
@@ -32,7 +33,7 @@ def improve_plan(
         found: the first search: a result with a plan, the explored space, and the heuristic; without one `h_ff`.
         options: the limits hold for both searches together; validating plans does not count.
         verify: validates the plan of a result; called with ever shorter plans.
-        channel: receives the time limit.
+        channel: receives the time limit, and the counts of both searches.
 
     Returns:
         The result with the best plan and the costs of both searches; its status is `error` when a plan is not valid.
@@ -44,7 +45,17 @@ def improve_plan(
     left = None if nodes is None else max(nodes - first.expanded, 0)
     budget = replace(limits.after(spent), max_expanded=left).start()
     channel.set_time_limit(budget.left)
-    search = ShorterPlans(space, heuristic or RelaxedPlan(space), budget)
+
+    def add_first(counts: Counts) -> Counts:
+        return Counts(
+            first.expanded + counts.expanded,
+            first.generated + counts.generated,
+            max(first.distinct, counts.distinct),
+        )
+
+    search = ShorterPlans(
+        space, heuristic or RelaxedPlan(space), budget, lambda counts: channel.send(add_first(counts))
+    )
     best, end = first, SearchStatus.SOLVED
     try:
         plan = eliminate_actions(space, _plan(first.plan), budget)
@@ -65,9 +76,7 @@ def improve_plan(
     best = replace(
         best,
         optimal=end is SearchStatus.UNSOLVABLE,
-        expanded=first.expanded + search.run.expanded,
-        generated=first.generated + search.run.generated,
-        distinct=max(first.distinct, search.run.distinct),
+        **asdict(add_first(search.run.counts)),
     )
     return best.with_costs(search_seconds=first.costs.search_seconds + budget.seconds, peak_bytes=peak_bytes())
 

@@ -11,7 +11,6 @@ from epigym.task.task import Task
 from search.agents import run_agent
 from search.agents.limits import peak_bytes
 from search.agents.result import SearchResult, SearchStatus, TaskSize
-from search.agents.run import Counts
 from search.heuristics.heuristic import Heuristic
 from search.planning.configuration import Configuration
 from search.planning.options import DEFAULTS, SearchOptions
@@ -65,7 +64,9 @@ def make_blank_result(
 
 
 def complete_result(job_result: JobResult, blank: Result) -> Result:
-    """The result of a search in a separate process; when that failed, `blank` with the failure and the last counts.
+    """The result of a search in a separate process; when that failed, the last one that it sent, or else `blank`.
+
+    Such a result gets the counts and the time of the search after it.
 
     Args:
         job_result: the result of the process.
@@ -74,10 +75,12 @@ def complete_result(job_result: JobResult, blank: Result) -> Result:
     result: Result = job_result.value
     if not isinstance(result, SearchResult):
         assert job_result.failure is not None
-        counts = result if isinstance(result, Counts) else Counts(0, 0, 0)
-        message = job_result.message or blank.message
-        result = replace(blank, status=job_result.failure, message=message, **asdict(counts))
+        result = replace(blank, status=job_result.failure, message=job_result.message or blank.message)
         result = result.with_costs(search_seconds=job_result.seconds)
+    if job_result.counts is not None:
+        other_seconds = result.costs.build_seconds + result.costs.validation_seconds
+        result = replace(result, **asdict(job_result.counts))
+        result = result.with_costs(search_seconds=job_result.seconds - other_seconds)
     return result.with_costs(
         peak_bytes=max(result.costs.peak_bytes, job_result.peak_bytes), cpu_seconds=job_result.cpu_seconds
     )

@@ -28,7 +28,9 @@ class AndOrGraph:
             of the chosen action have smaller depths, so that choices have no cycle.
         choice: maps each solved e-state, goals excepted, to its action.
         dead: e-states that provably have no strong policy.
+        trapped: e-states that provably have no strong cyclic policy.
         generated: the number of outcomes computed.
+        tested: the number of outcomes that `find_dead` has followed, which measures its work.
     """
 
     def __init__(self, space: StateSpace) -> None:
@@ -36,8 +38,8 @@ class AndOrGraph:
         self.options: dict[int, dict[int, tuple[int, ...]]] = {}
         self.depth: dict[int, int] = {}
         self.choice: Choices = {}
-        self.dead: set[int] = set()
-        self.generated = 0
+        self.dead, self.trapped = set[int](), set[int]()
+        self.generated, self.tested = 0, 0
         self._checked = 0  # the number of expanded e-states at the last call of `find_dead`
         self._seen: set[int] = set()
         self._uses: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -73,22 +75,31 @@ class AndOrGraph:
         if self._checked == len(self.options):
             return
         self._checked = len(self.options)
+        self.tested += self.generated
         solved = (self._seen - self.options.keys()) | self.depth.keys()
         self.dead = self._seen - solved - self._regress(solved).keys()
 
-    def find_cyclic(self, *, optimistic: bool = False) -> Choices | None:
-        """Find a strong cyclic policy from the initial e-state through expanded e-states; None if there is none.
+    def find_trapped(self) -> None:
+        """Mark the e-states that would have no strong cyclic policy even if all unexpanded e-states were goals."""
+        goals = self._goals | (self._seen - self.options.keys())
+        self.trapped = self._seen - goals - self._regress_cyclic(goals).keys()
 
-        With `optimistic`, unexpanded e-states count as goals; None then proves that no strong cyclic policy exists.
-        """
-        goals = {state for state, depth in self.depth.items() if depth == 0}
-        if optimistic:
-            goals |= self._seen - self.options.keys()
+    def find_cyclic(self) -> Choices | None:
+        """Find a strong cyclic policy from the initial e-state through expanded e-states; None if there is none."""
+        choice = self._regress_cyclic(self._goals)
+        return choice if self.space.initial in choice.keys() | self._goals else None
+
+    @property
+    def _goals(self) -> set[int]:
+        return {state for state, depth in self.depth.items() if depth == 0}
+
+    def _regress_cyclic(self, goals: set[int]) -> Choices:
+        """Search for all e-states that have a strong cyclic policy to `goals`; returns the action of each."""
         kept = self._seen
         while True:
             choice = self._regress(goals, kept)
             if kept == (reached := choice.keys() | goals):
-                return choice if self.space.initial in kept else None
+                return choice
             kept = reached
 
     def _add(self, states: Iterable[int]) -> None:

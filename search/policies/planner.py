@@ -146,9 +146,9 @@ def find_policy(
 ) -> PolicyResult:
     """Search for a policy in a separate process; the reference executes every branch of the result.
 
-    The search tries in this order: a linear plan; replanning on the all-outcomes determinisation; breadth-first search
-    of the and-or graph. With `shortest`, the breadth-first search goes on until no policy has a lower depth; where a
-    limit ends it, the result is the best policy known.
+    A linear plan is tried first. Then replanning on the all-outcomes determinisation and breadth-first search of the
+    and-or graph take turns. With `shortest`, the breadth-first search goes on until no policy has a lower depth; where
+    a limit ends it, the result is the best policy known.
 
     Args:
         task: the planning task.

@@ -1,9 +1,12 @@
-"""Searches for policies in the and-or graph: replanning and breadth-first search."""
+"""Searches for policies in the and-or graph: replanning and breadth-first search take turns by counted work.
+
+Equal inputs give equal results on every machine, as with `search.agents.interleaved`.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count, takewhile
@@ -12,6 +15,7 @@ from math import inf
 import numpy as np
 
 from epigym.space.space import StateSpace
+from search.agents.interleaved import Work
 from search.agents.limits import Budget
 from search.agents.result import SearchStatus
 from search.agents.run import REPORT_SECONDS, Counts, ProgressCallback
@@ -19,10 +23,12 @@ from search.heuristics.heuristic import Heuristic
 from search.policies.graph import AndOrGraph, Choices
 from search.policies.policy import Policy
 
-_FAILURES = 1000
-"""The failures of replanning after which breadth-first search takes over."""
 _BATCH = 16
-"""The number of e-states expanded at a time."""
+"""The number of e-states that breadth-first search expands at a time."""
+_TURN, _TEST = 50.0, 0.5
+"""The work of a turn without outcomes and relaxations, and of a test for dead e-states per outcome; see `Work`."""
+_PATIENCE = 5_000.0
+"""The work for which a first cyclic policy waits for a strong one."""
 
 
 class BudgetExceededError(Exception):
@@ -44,7 +50,7 @@ class PolicySearch:
         space: the state space; the search starts at its initial e-state.
         heuristic: estimates distances to the goal.
         budget: the limits, with a running clock.
-        on_progress: receives the counts, at most ten times a second, until the search has found a policy.
+        on_progress: receives the counts, at most ten times a second.
 
     Attributes:
         graph: the explored part of the and-or graph.
@@ -59,8 +65,9 @@ class PolicySearch:
         self.cyclic: Choices | None = None
         self.is_optimal = False
         self._root = space.initial
+        self._wants_cyclic, self._patience = False, inf
         self._on_progress = on_progress
-        self._heuristic, self._budget = heuristic, budget
+        self._heuristic, self._budget, self._work = heuristic, budget, Work(space)
         self._next_report = 0.0
 
     @property
@@ -79,10 +86,9 @@ class PolicySearch:
         return Counts(len(self.graph.options), self.graph.generated, len(self.graph))
 
     def find_strong(self) -> bool:
-        """Search for a strong policy by replanning, then breadth first; False proves that there is none."""
-        self.replan()
-        for _ in self._explore(inf):
-            self.graph.find_dead()
+        """Search for a strong policy; False proves that there is none."""
+        self._wants_cyclic = False
+        self._take_turns(self.replan(), self._explore(inf))
         return self._root in self.graph.depth
 
     def improve(self) -> None:
@@ -92,19 +98,14 @@ class PolicySearch:
         that a policy of depth d + 2 has the least depth.
         """
         for distance in takewhile(lambda distance: self.graph.depth[self._root] > distance + 1, count()):
-            for _ in self._explore(distance):
-                self.graph.find_dead()
+            self._take_turns(self._explore(distance))
         self.is_optimal = True
 
     def find_strong_cyclic(self) -> bool:
-        """Search for a strong policy by replanning, then for a strong cyclic one; False proves that there is none."""
-        self.replan()
-        self.graph.dead.clear()  # they may have a strong cyclic policy
-        for _ in self._explore(inf):
-            self.cyclic = self.graph.find_cyclic()
-            if self.cyclic is not None or self.graph.find_cyclic(optimistic=True) is None:
-                break
-        return self.is_solved  # a strong policy ends the loop without a step
+        """Search for a strong cyclic policy, or a strong one if that costs little; False proves that there is none."""
+        self._wants_cyclic = True
+        self._take_turns(self.replan(), self._explore(inf))
+        return self.is_solved
 
     def follow(self, plan: Sequence[str]) -> None:
         """Expand the e-states that a linear plan reaches; if all its executions end in goals, the search is solved."""
@@ -115,91 +116,142 @@ class PolicySearch:
             found = self.graph.space.outcomes(np.array(states, np.int32))
             reached = set(found.target[found.action == names.index(name)].tolist())
 
-    def replan(self) -> None:
-        """Search for a strong policy by replanning on the all-outcomes determinisation; gives up after some failures.
+    def replan(self) -> Iterator[None]:
+        """Search for a strong policy by replanning on the all-outcomes determinisation; yields after each expansion.
 
         The search finds a path to a goal or a solved e-state, then solves the other outcomes on that path, the last
         ones first. It forbids an action while some outcome has no path that avoids the e-states before the action.
+        It may fail although there is a strong policy.
 
         Source: Muise, McIlraith, Beck, "Improved Non-deterministic Planning by Exploiting State Relevance" (ICAPS
         2012), without the generalisation of e-states.
         """
-        graph, stack, planned, failures = self.graph, [self._root], dict[int, int](), 0
+        graph, stack, planned = self.graph, [self._root], dict[int, int]()
         forbidden = defaultdict[int, set[int]](set)
 
         def allows(state: int, action: int) -> bool:
             targets = graph.options[state][action]
             return action not in forbidden[state] and graph.dead.isdisjoint(targets) and not seen.intersection(targets)
 
-        while stack and failures < _FAILURES:
+        while stack:
             state, seen = stack[-1], set(stack)
-            if state in graph.depth or state in graph.dead:
+            if self._is_decided(stack):
                 forbidden.pop(stack.pop(), None)
             elif state in planned and allows(state, planned[state]):
                 unsolved = [target for target in graph.options[state][planned[state]] if target not in graph.depth]
                 stack.append(next((target for target in unsolved if target in planned), unsolved[0]))
-            elif path := self._find_path(state, allows):
+            elif path := (yield from self._find_path(stack, allows)):
                 planned.update(path)
-            else:
-                failures += 1
+            elif not self._is_decided(stack):
                 graph.find_dead()
                 forbidden.pop(stack.pop(), None)
                 if stack:
                     forbidden[stack[-1]].add(planned.pop(stack[-1]))
 
-    def _find_path(self, start: int, allows: Callable[[int, int], bool]) -> Choices | None:
-        """Find the actions of a path to a solved e-state by greedy best-first search; None if there is no path."""
-        graph, parents = self.graph, {start: (start, -1)}
+    def _find_path(
+        self, stack: Sequence[int], allows: Callable[[int, int], bool]
+    ) -> Generator[None, None, Choices | None]:
+        """Find the actions of a path to a solved e-state by greedy best-first search from the last e-state of a stack.
+
+        The result is None if there is no path, or an e-state of the stack is solved or dead.
+        """
+        graph, parents = self.graph, {stack[-1]: (stack[-1], -1)}
         numbers = count()
-        frontier = [(0.0, next(numbers), start)]  # heuristic value, number, e-state
-        while frontier:
+        frontier = [(0.0, next(numbers), stack[-1])]  # heuristic value, number, e-state
+        while frontier and not self._is_decided(stack):
             *_, state = heappop(frontier)
             self._expand([state])
+            yield
             new = list[int]()
             for action in filter(partial(allows, state), graph.options[state]):
                 for target in graph.options[state][action]:
                     if target not in parents:
                         parents[target] = state, action
                         new.append(target)
-                    if target in graph.depth:
-                        path: Choices = {}
-                        while target != start:
-                            target, action = parents[target]
-                            path[target] = action
-                        return path
+            if (solved := next((each for each in (state, *new) if each in graph.depth), None)) is not None:
+                path: Choices = {}
+                while solved != stack[-1]:
+                    solved, action = parents[solved]
+                    path[solved] = action
+                return path
             for value, target in zip(self._heuristic.score(np.array(new, np.int32)).tolist(), new, strict=True):
                 heappush(frontier, (value, next(numbers), target))
         return None
 
+    def _is_decided(self, states: Iterable[int]) -> bool:
+        """Whether an e-state is known to have a strong policy, or to have none."""
+        return any(state in self.graph.depth or state in self.graph.dead for state in states)
+
     def _explore(self, most: float) -> Iterator[None]:
-        """Expand the relevant e-states up to a distance; yields whenever the graph has doubled, and at the end.
+        """Expand the relevant e-states up to a distance; yields after each batch.
 
         With a finite distance, solved e-states are relevant while a lower depth is possible. Otherwise they are not,
-        and the exploration ends when the initial e-state is solved or dead.
+        and the exploration ends when the search is decided.
         """
-        graph, next_stop = self.graph, 2 * len(self.graph.options)
-        layer, distance = [self._root], 0
+        graph, layer, distance = self.graph, [self._root], 0
         seen = set(layer)
         while layer and distance <= most:
             for k in range(0, len(layer), _BATCH):
-                if most == inf and (self._root in graph.dead or self._root in graph.depth):
+                if most == inf and self._is_finished:
                     return
                 self._expand(layer[k : k + _BATCH])
-                if len(graph.options) > next_stop:
-                    next_stop = 2 * len(graph.options)
-                    yield
+                yield
             actions = (targets for state in layer for targets in graph.options[state].values())
-            targets = (target for found in actions if graph.dead.isdisjoint(found) for target in found)
+            targets = (target for found in actions if self._hopeless.isdisjoint(found) for target in found)
             new = dict.fromkeys(target for target in targets if target not in seen)
             layer = [state for state in new if state not in graph.depth or graph.depth[state] > most - distance]
             seen.update(layer)
             distance += 1
-        yield
+
+    def _take_turns(self, *searches: Iterator[None]) -> None:
+        """Let searches take turns until the last one ends: the one with the least work until now has the next turn.
+
+        Whenever the graph has doubled, and at the end, it is tested whether it has or excludes a policy.
+        """
+        spent, next_test = dict.fromkeys(searches, 0.0), 1
+        while searches[-1] in spent:
+            search = min(spent, key=spent.__getitem__)
+            before = self._measure_work()
+            if next(search, True):  # it has ended
+                del spent[search]
+            else:
+                spent[search] += _TURN + self._measure_work() - before
+            has_ended = searches[-1] not in spent and not self.is_solved
+            if has_ended or len(self.graph.options) >= next_test:
+                self._test()
+                next_test = 2 * len(self.graph.options)
+
+    def _measure_work(self) -> float:
+        """The work until now, counted in about microseconds, see `search.agents.interleaved.Work`."""
+        return self._work.measure() + _TEST * self.graph.tested
+
+    def _test(self) -> None:
+        """Update the e-states without a policy and, in a search for one, the cyclic policy."""
+        self.graph.find_dead()
+        if self._wants_cyclic and self.cyclic is None:
+            self.graph.find_trapped()
+            self.cyclic = self.graph.find_cyclic()
+            self._patience = 2 * self._measure_work() + _PATIENCE
+
+    @property
+    def _hopeless(self) -> set[int]:
+        """The e-states that have no policy of the kind that is searched for."""
+        return self.graph.trapped if self._wants_cyclic else self.graph.dead
+
+    @property
+    def _is_finished(self) -> bool:
+        """Whether a search for any policy may end: the initial e-state is decided.
+
+        A cyclic policy waits for a strong one while there may be one, until the work has doubled.
+        """
+        if self._root in self.graph.depth or self._root in self._hopeless:
+            return True
+        return self.cyclic is not None and (self._root in self.graph.dead or self._measure_work() >= self._patience)
 
     def _expand(self, states: Sequence[int]) -> None:
         if (limit := self._budget.check(len(self.graph.options))) is not None:
             raise BudgetExceededError(limit)
         self.graph.expand(states)
-        if self._on_progress and not self.is_solved and (now := self._budget.seconds) >= self._next_report:
+        if self._on_progress and (now := self._budget.seconds) >= self._next_report:
             self._next_report = now + REPORT_SECONDS
             self._on_progress(self.counts())

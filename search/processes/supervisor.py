@@ -21,6 +21,7 @@ from typing import Any
 
 from epigym.errors import EpigymError
 from search.agents.result import SearchStatus
+from search.agents.run import Counts
 from search.processes.channel import CallResult, Deadline, Message, Work, pickle_work, run_call
 from search.processes.tree import ProcessTree
 
@@ -63,7 +64,8 @@ class JobResult:
 
     Attributes:
         job: the job.
-        value: the return value; after a limit, the last intermediate result that the call sent; else None.
+        value: the return value; after a limit, the last intermediate result that the call sent, counts excepted; else
+            None.
         failure: None when the call returned; else `time_limit`, `memory_limit` or `error`.
         message: one line about an error.
         detail: the traceback of an exception.
@@ -71,6 +73,7 @@ class JobResult:
         seconds: from the start of the call to the end of the process.
         peak_bytes: the peak resident memory, measured from outside.
         cpu_seconds: the CPU time of the process, and that of its children as far as measured from outside.
+        counts: the last counts that the call sent after `value`; None when it sent none.
     """
 
     job: Job
@@ -82,6 +85,7 @@ class JobResult:
     peak_bytes: int = 0
     cpu_seconds: float = 0.0
     error: Exception | None = None
+    counts: Counts | None = None
 
 
 def watch(
@@ -254,6 +258,7 @@ class _Process:
         self._memory_limit = inf if memory_limit is None else memory_limit
         self._peak = 0
         self._latest: Any = None
+        self._counts: Counts | None = None
         self._deadline: float | None = None  # None until the call starts
         self._process = context.Process(
             target=run_call, args=(sender, work, job.takes_channel, job.time_limit), daemon=False
@@ -293,9 +298,12 @@ class _Process:
                         self._process.join()
                         failure = SearchStatus.ERROR if end.message else None
                         return messages, self._make_result(failure, end.message, end.value, end)
+                    case Message(Counts() as counts) as news:
+                        messages.append(news)
+                        self._counts = counts
                     case Message(value) as news:
                         messages.append(news)
-                        self._latest = value
+                        self._latest, self._counts = value, None
                     case Deadline(at, moment):
                         self._begin = at if self._deadline is None else self._begin
                         self._deadline = moment
@@ -335,4 +343,5 @@ class _Process:
         self.connection.close()
         detail, error, own_seconds = (end.detail, end.error, end.cpu_seconds) if end else ("", None, None)
         seconds, cpu_seconds = monotonic() - self._begin, self._tree.cpu_seconds(own_seconds)
-        return JobResult(self._job, value, failure, message, detail, seconds, self._peak, cpu_seconds, error)
+        counts = None if end else self._counts
+        return JobResult(self._job, value, failure, message, detail, seconds, self._peak, cpu_seconds, error, counts)

@@ -53,3 +53,22 @@ def strong_cyclic(space: StateSpace, options: Options) -> set[int]:
         if reaching == kept:
             return kept
         kept = reaching
+
+
+def excludes_strong(space: StateSpace, most: int) -> bool:
+    """Whether there is no strong policy even if all e-states are goals but the first ones, breadth first."""
+    options: Options = {}
+    reached = [space.initial]
+    for state in reached:
+        if len(options) == most:
+            break
+        found = space.outcomes([state])
+        options[state] = {}
+        for action, target in zip(found.action.tolist(), found.target.tolist(), strict=True):
+            options[state].setdefault(action, set()).add(target)
+            if target not in reached:
+                reached.append(target)
+    solved = {state for state in reached if state not in options or space.is_goal([state])[0]}
+    for _ in options:
+        solved |= {state for state, actions in options.items() if any(each <= solved for each in actions.values())}
+    return space.initial not in solved

@@ -18,7 +18,7 @@ from epigym.reference.semantics import Validation
 from search.agents import Agent, limits
 from search.agents.agent import Steps
 from search.agents.anytime import ShorterPlans
-from search.agents.limits import Budget, Limits
+from search.agents.limits import Limits
 from search.agents.result import Costs, SearchResult, SearchStatus
 from search.agents.run import SearchRun
 from search.heuristics.belief_relaxation import RelaxedPlan
@@ -186,9 +186,9 @@ def test_it_goes_on_in_the_same_space_with_the_same_heuristic(monkeypatch: pytes
     made: list[StateSpace] = []
 
     class Watched(ShorterPlans):
-        def __init__(self, space: StateSpace, heuristic: Heuristic, budget: Budget) -> None:
+        def __init__(self, space: StateSpace, heuristic: Heuristic, *more: Any) -> None:
             asked.append((space, type(heuristic)))
-            super().__init__(space, heuristic, budget)
+            super().__init__(space, heuristic, *more)
 
     def make_space(configuration: Configuration, task: Task, *, consistent_beliefs: bool) -> StateSpace:
         made.append(StateSpace(task))

@@ -1,6 +1,7 @@
 """`search.plan` and the commands with a policy: results, files, limits, refusals."""
 
 import json
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,15 +15,17 @@ from epigym.errors import InconsistentBeliefsError, UsageError
 from epigym.task.task import Task
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
+from search.agents.run import Counts
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
-from search.policies.planner import PolicyResult, find_policy, find_policy_here
+from search.policies.planner import Kind, PolicyResult, find_policy, find_policy_here
 from search.policies.policy import Policy
+from search.policies.policy_search import PolicySearch
 from search.policies.validation import PolicyValidation
 from search.processes.channel import ProgressChannel
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.muddy_robots import muddy_robots
-from tests.helpers.policy_tasks import scouts
+from tests.helpers.policy_tasks import couriers, loose_switch, scouts
 from tests.helpers.tasks import coin, delusion, hopeless, trivial
 from tests.search.policies.test_policy_search import dice
 
@@ -84,6 +87,26 @@ def test_limits() -> None:
     assert late.message.startswith("consistent_beliefs=false")
 
 
+@pytest.mark.parametrize(
+    ("task", "kind", "depth", "size"),
+    [
+        (couriers(), "cyclic", None, 2),
+        (couriers(prepares=True), "strong", 2, 5),
+        (couriers(prepares=True), "shortest", 2, 5),
+        (couriers(tosses=False), "cyclic", None, 7),
+        (loose_switch(), "cyclic", None, 4),
+    ],
+    ids=["toss", "prepare", "prepare shortest", "letters", "switch"],
+)
+def test_small_policies_are_found_where_e_states_grow_without_end(
+    task: Task, kind: Kind, depth: int | None, size: int
+) -> None:
+    result = find_policy_here(task, BFS, replace(CONSISTENT, limits=Limits(max_expanded=20)), kind=kind)
+    assert (result.status, result.optimal) == (SearchStatus.SOLVED, kind == "shortest")
+    assert result.policy is not None
+    assert (result.depth, len(result.policy.nodes)) == (depth, size)
+
+
 def test_a_limit_that_ends_the_improvement_leaves_the_best_policy() -> None:
     strong = find_policy(muddy_robots(4), BFS, CONSISTENT)
     limits = Limits(max_expanded=strong.expanded + 1)
@@ -99,8 +122,8 @@ def test_an_invalid_policy_is_an_error_and_is_not_written(tmp_path: Path, monkey
     assert not file.exists()
 
 
-def test_counts_do_not_replace_a_policy_that_was_sent() -> None:
-    """A process that is killed while it improves a policy leaves what it sent last."""
+def test_counts_are_sent_before_and_after_the_first_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("search.policies.policy_search.REPORT_SECONDS", 0.0)
     sent: list[object] = []
 
     class Recorder(ProgressChannel):
@@ -108,11 +131,25 @@ def test_counts_do_not_replace_a_policy_that_was_sent() -> None:
             sent.append(value)
 
     result = find_policy_here(muddy_robots(4), BFS, CONSISTENT, kind="shortest", channel=Recorder())
-    assert result.optimal
-    kinds = [isinstance(value, PolicyResult) for value in sent]
-    assert kinds == sorted(kinds)
-    assert not kinds[0]
-    assert kinds.count(True) == 2
+    first = next(k for k, value in enumerate(sent) if isinstance(value, PolicyResult))
+    assert 0 < first < len(sent) - 2
+    expanded = [value.expanded for value in sent if isinstance(value, (Counts, PolicyResult))]
+    assert expanded == sorted(expanded)
+    assert expanded[first] < expanded[-2] <= result.expanded
+
+
+def test_a_killed_improvement_leaves_the_policy_with_the_latest_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def get_stuck(search: PolicySearch) -> None:
+        search._on_progress(Counts(1_000, 2_000, 3_000))
+        while True:
+            signal.pause()
+
+    monkeypatch.setattr(PolicySearch, "improve", get_stuck)
+    limits = Limits(time_limit=0.5)
+    result = find_policy(muddy_robots(3), BFS, replace(CONSISTENT, limits=limits), kind="shortest")
+    assert (result.status, result.depth, result.optimal) == (SearchStatus.SOLVED, 7, False)
+    assert (result.expanded, result.generated, result.distinct) == (1_000, 2_000, 3_000)
+    assert result.costs.search_seconds >= 0.5
 
 
 def run(folder: Path, module: str, *words: str) -> tuple[int, str]:

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +21,7 @@ from search.policies.policy_search import BudgetExceededError, PolicySearch
 from tests.helpers.marks import slow_but
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.policy_tasks import scouts
-from tests.oracles.policies import Options, all_options, least_depths, strong_cyclic
+from tests.oracles.policies import Options, all_options, excludes_strong, least_depths, strong_cyclic
 from tests.tools.policies import compare
 
 
@@ -116,10 +117,13 @@ def test_a_linear_plan_for_all_outcomes_is_a_policy() -> None:
 class Drawn:
     """The part of `StateSpace` that policies use, for an explicit graph."""
 
-    initial = 0
+    initial, generated, relaxed = 0, (0, 0), (0, 0)
 
     def __init__(self, options: Options, goals: set[int]) -> None:
         self.options, self.goals = options, goals
+
+    def world_counts(self, ids: ArrayLike) -> NDArray[np.int32]:
+        return np.ones(len(np.asarray(ids)), np.int32)
 
     def is_goal(self, ids: ArrayLike) -> NDArray[np.bool_]:
         return np.isin(ids, list(self.goals))
@@ -170,8 +174,9 @@ def test_any_graph_expanded_in_any_order_is_searched_to_the_end() -> None:
 
             def expand_some(
                 graph: AndOrGraph = found.graph, goals: set[int] = space.goals, rng: random.Random = rng
-            ) -> None:
+            ) -> Iterator[None]:
                 for _ in range(rng.randint(0, 60)):
+                    yield
                     reached = (each for found in graph.options.values() for each in found.values())
                     graph.expand([rng.choice(sorted({0}.union(*reached) - goals))])
                 if rng.random() < 0.5:
@@ -186,3 +191,28 @@ def test_any_graph_expanded_in_any_order_is_searched_to_the_end() -> None:
                 assert found.graph.depth.get(0) == depth, seed
         met["strong" if depth else "cyclic" if has_cyclic else "none"] += 1
     assert min(met.values()) > 50
+
+
+class Onward:
+    """A heuristic that prefers e-states of high numbers."""
+
+    def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+        return -ids.astype(np.float64)
+
+
+def test_early_proofs_end_the_search() -> None:
+    """What ten e-states prove is found early, although replanning follows a path of a thousand e-states to the goal."""
+    proofs, core, end = 0, 8, 1_000
+    for seed in range(200):
+        rng = random.Random(seed)
+        options = {state: {0: {state + 1}} for state in range(core, end)} | {end: {}}
+        for state in range(core):
+            options[state] = {
+                k: set(rng.choices(range(core + 1), k=rng.randint(1, 3))) for k in range(rng.randint(0, 3))
+            }
+        space: Any = Drawn(options, {end})
+        if excludes_strong(space, 10):
+            proofs += 1
+            found = PolicySearch(space, Onward(), Limits(max_expanded=50).start())  # type: ignore[arg-type]
+            assert not found.find_strong(), seed
+    assert proofs > 50

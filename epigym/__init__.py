@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from epigym.config.packages import check_place
-from epigym.errors import CheckpointError, EpigymError, LimitError, ParseError, TaskError
+from epigym.errors import EpigymError, LimitError, ModelError, ParseError, TaskError
 
 check_place("domains")
 from epigym.envs.registration import register_environments  # noqa: E402
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "CheckpointError",
     "EState",
     "EpigymError",
     "EpistemicAECEnv",
@@ -43,6 +42,7 @@ __all__ = [
     "EpistemicParallelEnv",
     "KripkeModel",
     "LimitError",
+    "ModelError",
     "PaddedObservation",
     "PaddedVectorObservation",
     "ParseError",

@@ -72,19 +72,23 @@ class UsageError(EpigymError):
 
 
 class MissingError(EpigymError):
-    """Raised when a file, folder, checkpoint or run that was named does not exist, or a package is not installed."""
+    """Raised when a file, folder, model or run that was named does not exist, or a package is not installed."""
 
 
 class DamagedError(EpigymError):
     """Raised when a file that epigym wrote does not fit its checksum any more, or cannot be read."""
 
 
+class ModelError(EpigymError):
+    """Raised when the file of a trained model is broken or of another version."""
+
+
+class MissingModelError(ModelError, MissingError):
+    """Raised when a trained model that was named does not exist."""
+
+
 class CheckpointError(EpigymError):
-    """Raised when a checkpoint is broken or does not fit the task it is used on."""
-
-
-class MissingCheckpointError(CheckpointError, MissingError):
-    """Raised when a checkpoint that was named, or any that is needed, does not exist."""
+    """Raised when a training cannot be resumed from a checkpoint."""
 
 
 class ShapeError(EpigymError, AttributeError):

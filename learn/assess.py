@@ -1,4 +1,4 @@
-"""Test a network on problems it was not trained on.
+"""Test a model on problems it was not trained on.
 
 Writes assessment.csv, assessment.md and two pictures for every problem into the folder of the run.
 """
@@ -22,7 +22,7 @@ class Assess(ProblemSettings):
 
     domain: list[str]
     problem: list[str]
-    checkpoint: str | None
+    model: str | None
     explorer: ExplorerSettings
 
 
@@ -30,7 +30,7 @@ def assess(settings: Assess) -> None:
     """Compare predicted with exact distances.
 
     Raises:
-        EpigymError: when a problem, a setting or a checkpoint is wrong.
+        EpigymError: when a problem, a setting or a model is wrong.
     """
     from learn.data.problems import list_problems
 
@@ -41,7 +41,7 @@ def assess(settings: Assess) -> None:
     from epigym.io.tables import Table
     from learn.training.report.assessment import assess
 
-    rows = assess(problems, settings.reading, settings.explorer, settings.checkpoint, settings.run_dir)
+    rows = assess(problems, settings.reading, settings.explorer, settings.model, settings.run_dir)
     Console().print(
         Table.of("errors in steps on whole problems", rows).write(settings.run_dir / "assessment", "csv", "markdown")
     )

@@ -10,23 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from epigym.cli.runner import run
 from epigym.cli.settings import ReadingSettings
 from epigym.config.packages import extras
-from learn.models.runs import find_checkpoint
 
 _SHOWN = 5  # most names of a feature
 
 if TYPE_CHECKING:
     from epigym.features.types import FeatureTypes
     from epigym.space.space import StateSpace
-    from learn.models.gine.explaining import NetworkExplanation
+    from learn.models.gine.model import NetworkModel
     from learn.models.linear.explaining import Explanation
     from learn.models.linear.model import LinearModel
-    from learn.models.shipped import Model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +31,7 @@ class Explain(ReadingSettings):
     """The settings, see `conf/explain.yaml`."""
 
     problem: str
-    checkpoint: str | None
+    model: str | None
     after: list[str]
     top: int = field(metadata={"minimum": 0})
 
@@ -50,26 +47,22 @@ def explain(settings: Explain) -> None:
     from epigym.features.types import FeatureTypes
     from epigym.problem import load_problem
     from epigym.space.space import StateSpace
+    from learn.models.gine.model import NetworkModel
     from learn.models.linear.model import LinearModel
-    from learn.models.shipped import find_model
+    from learn.models.opening import open_for
 
     space = StateSpace(load_problem(settings.problem, settings.reading), consistent_beliefs=settings.consistent_beliefs)
     state = _apply_actions(space, settings.after)
-    types, domain = FeatureTypes(space.task), space.task.domain
-    is_checkpoint = Path(settings.checkpoint or "").suffix == ".ckpt"
-    file, model = (
-        (find_checkpoint(settings.checkpoint, domain), None)
-        if is_checkpoint
-        else find_model(settings.checkpoint, domain, types.schema)
-    )
-    lines: Iterable[str]
+    types = FeatureTypes(space.task)
+    model = open_for(settings.model, space.task, types)
+    lines: Iterable[str] = ()
     if isinstance(model, LinearModel):
         name, lines = str(model.representation), _explain_linear(space, model, state, types, settings.top)
-    else:
-        name, lines = "network", _explain_network(space, file, model, state, types, settings.top)
+    elif isinstance(model, NetworkModel):
+        name, lines = "network", _explain_network(space, model, state, types, settings.top)
     where = f"after {', '.join(settings.after)}" if settings.after else "at the start"
     console = Console(soft_wrap=True, highlight=False, markup=False)
-    for line in (f"{space.task.name} {where}, by {file} ({name})", "", *lines):
+    for line in (f"{space.task.name} {where}, by {model.path} ({name})", "", *lines):
         console.print(line)
 
 
@@ -81,19 +74,13 @@ def _explain_linear(space: StateSpace, model: LinearModel, state: int, types: Fe
 
 
 @extras()
-def _explain_network(
-    space: StateSpace, file: str, model: Model | None, state: int, types: FeatureTypes, top: int
-) -> list[str]:
-    """The lines about a network; without a model it is read from a checkpoint."""
-    from learn.models.checkpoints import load
-    from learn.models.gine.explaining import explain, restore_network
-    from learn.models.gine.model import NetworkModel
+def _explain_network(space: StateSpace, model: NetworkModel, state: int, types: FeatureTypes, top: int) -> list[str]:
+    from learn.models.gine.explaining import explain
 
-    trained = restore_network(model, Path(file)) if isinstance(model, NetworkModel) else load(file)
-    found: NetworkExplanation = explain(space, trained, state, types)
+    found = explain(space, model, state, types)
     lines = [
         f"{found.value:12.4f}  value, the sum of",
-        f"{found.base:12.4f}  base heuristic: {trained.base}",
+        f"{found.base:12.4f}  base heuristic: {model.base}",
         f"{found.correction:12.4f}  correction",
     ]
     shown = [f"{value:12.4f}  {name}" for name, value in found.nodes[:top] if value]

@@ -1,4 +1,4 @@
-"""Write a trained network as an ONNX file, which runs without PyTorch."""
+"""Write a trained network as an ONNX file for other programs."""
 
 from __future__ import annotations
 
@@ -17,22 +17,28 @@ logger = logging.getLogger(__name__)
 class Export(Settings):
     """The settings, see `conf/export.yaml`."""
 
-    checkpoint: Path = field(metadata={"exists": True})
+    model: Path = field(metadata={"exists": True})
     path: Path | None = field(metadata={"written": "file"})
 
 
 def export(settings: Export) -> None:
-    """Write the file.
+    """Write the file and compare its outputs with those of the network.
 
     Raises:
-        EpigymError: when the checkpoint is wrong, or a package is missing.
+        EpigymError: when the model is wrong or no network, the outputs differ, or a package is missing.
     """
-    from learn.models.checkpoints import load
+    from epigym.errors import UsageError
+    from learn.models.gine.model import NetworkModel
+    from learn.models.opening import locate_model, open_model
+
+    model = open_model(settings.model)
+    if not isinstance(model, NetworkModel):
+        raise UsageError(f"model={settings.model} is a linear model, expected a network")
     from learn.models.gine.export import export_onnx
 
-    path = settings.path or settings.checkpoint.with_suffix(".onnx")
-    export_onnx(load(settings.checkpoint), path)
-    logger.info("%s", path)
+    path = settings.path or locate_model(settings.model).with_suffix(".onnx")
+    difference = export_onnx(model, path)
+    logger.info("%s: outputs differ by at most %.2g from those of the network", path, difference)
 
 
 main = partial(run, export, Export, "learn.export")

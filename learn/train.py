@@ -2,9 +2,9 @@
 
 Training problems are sampled from domains (domain=all: from all domains), or are their published problems
 (data=published), or files (problem=). Encoding, objective, base and data are independent choices. A network run writes
-checkpoints, metrics, pictures, the settings, model.json and finally run.json into the folder of the run, and prints a
-command that searches with the network. model=linear writes model.json and trials.csv, the table of all fitted models.
-The heuristic `learned` reads model.json.
+checkpoints, metrics, pictures, the settings, model.safetensors and finally run.json into the folder of the run, and
+prints a command that searches with the network. model=linear writes model.safetensors and trials.csv, the table of all
+fitted models. The heuristic `learned` reads model.safetensors.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from epigym.cli.runner import run
@@ -22,7 +21,7 @@ from epigym.cli.settings import READING, ProblemSettings
 from epigym.cli.words import write_override
 from epigym.errors import UsageError
 from epigym.names import unknown
-from learn.models.runs import CHECKPOINTS, MODEL_FILE
+from learn.models.files import MODEL_FILE
 from learn.training.options import LinearOptions, Training
 
 _OF_NETWORKS = (
@@ -89,16 +88,13 @@ def _train_linear(settings: Train, options: LinearOptions) -> None:
     from rich.console import Console
 
     from epigym.io.tables import Table
-    from learn.models.linear.model import write_model
     from learn.training.linear.training import train_linear
 
     chosen = train_linear(domains, options, settings.seed)
     rows = [trial.row() for trial in chosen.trials]
     title = f"greedy search on {chosen.validation} validation problems, at most {options.nodes} nodes each"
     Console().print(Table.of(title, rows).write(settings.run_dir / "trials", "csv", "markdown"))
-    write_model(chosen.model, settings.run_dir / MODEL_FILE)
-    if options.folder is not None:
-        write_model(chosen.model, Path(options.folder, f"{chosen.model.domain}.json"))
+    chosen.model.write(settings.run_dir / MODEL_FILE)
     logger.info("%s: %s", chosen.model.representation, settings.run_dir / MODEL_FILE)
 
 
@@ -136,18 +132,17 @@ def _train_network(settings: Train) -> None:
         return
     Console().print(make_metrics_table(metrics))
     run_dir = settings.run_dir
-    logger.info("checkpoint, metrics and pictures: %s", run_dir)
-    checkpoint = run_dir / CHECKPOINTS / "best.ckpt"
+    logger.info("model, metrics and pictures: %s", run_dir)
     named = zip(source.names, source.tasks, strict=True)
     trials = named if settings.problem else write_samples(domains[0], settings.seed, run_dir)
-    problem = find_solved(checkpoint, trials, consistent_beliefs=settings.consistent_beliefs)
+    problem = find_solved(run_dir, trials, consistent_beliefs=settings.consistent_beliefs)
     if problem is not None:
-        print(_search_command(settings, problem, checkpoint))
+        print(_search_command(settings, problem))
 
 
-def _search_command(settings: Train, problem: str, checkpoint: Path) -> str:
-    """The command that searches a problem with a network."""
-    chosen = {"problem": problem, "agent": "hfs", "heuristic": "gnn", "heuristic.checkpoint": checkpoint}
+def _search_command(settings: Train, problem: str) -> str:
+    """The command that searches a problem with the trained network."""
+    chosen = {"problem": problem, "agent": "hfs", "heuristic": "learned", "heuristic.model": settings.run_dir}
     reading = READING if settings.problem else ()
     given = {name: getattr(settings, name) for name in (*reading, "consistent_beliefs")}
     chosen |= {name: value for name, value in given.items() if value not in ("default", None, [], False)}

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -11,13 +12,15 @@ import pytest
 
 from epigym.cli.codes import ExitCode
 from epigym.config.packages import extras
+from learn.models import open_model
+from learn.models.shipped import locate_shipped
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.imports import PACKAGES, Tree, name_of
 from tests.tools import light
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 TOOLS = ("all", "dev")  # extras of which the packages import nothing
-IN_LEARN = {f"learn.models.{name}" for name in ("linear.model", "shipped", "runs", "scoring")}  # for searches
+IN_LEARN = {"learn.models.opening"}  # for searches
 PICTURES = {"search.reports.figures", "search.reports.writing"}
 AGENTS = {"epigym.envs.aec", "epigym.envs.parallel"}
 SERVED = {"search.exploring.app", "search.exploring.server"}
@@ -25,6 +28,8 @@ SERVED = {"search.exploring.app", "search.exploring.server"}
 WITHOUT_EXTRAS = """
 import gymnasium, epigym
 from epigym import KripkeModel, StateSpace, load_problem
+from learn.models import open_model
+from learn.models.shipped import locate_shipped, read_defaults
 from search.heuristics import HEURISTICS
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
@@ -34,9 +39,12 @@ observation, info = env.reset(seed=0)
 env.step(info["action_mask"].argmax())
 task = load_problem("coin_in_the_box/pl_3")
 assert len(StateSpace(task).expand([0]).target)
-for name in HEURISTICS.keys() - {"gnn"}:
+for name in HEURISTICS:
     assert find_plan(task, Configuration.of("hfs", name)).status == "solved", name
 assert find_plan(task, Configuration.of("interleaved")).status == "solved"
+for domain in read_defaults():
+    for kind in ("linear", "gine"):
+        open_model(locate_shipped(kind, domain)).make_scorer(StateSpace(task)).score([0])
 """
 
 
@@ -96,12 +104,10 @@ def test_the_planner_of_the_competition_needs_no_extra(tmp_path: Path) -> None:
     [
         ("learn.train domain=grapevine model=linear model.instances=1", "scipy", "learn"),
         ("learn.train domain=grapevine", "torch", "learn"),
-        ("learn.rollouts problem=[coin_in_the_box/pl_3]", "safetensors", "learn"),
-        ("learn.export checkpoint=model.ckpt", "torch", "learn"),
-        ("search.solve problem=coin_in_the_box/pl_3 agent=hfs heuristic=gnn heuristic.checkpoint=model.ckpt", "torch",
+        ("learn.rollouts problem=[coin_in_the_box/pl_3]", "matplotlib", "draw"),
+        (f"learn.export model={locate_shipped('gine', 'gossip')}", "torch", "learn"),
+        ("search.solve problem=coin_in_the_box/pl_3 agent=hfs heuristic=learned heuristic.model=paper", "torch",
          "learn"),
-        ("search.solve problem=coin_in_the_box/pl_3 agent=hfs heuristic=gnn heuristic.checkpoint=model.onnx",
-         "onnxruntime", "export"),
         ("search.solve -m problem=coin_in_the_box/pl_3 hydra/launcher=local", "hydra-joblib-launcher", "sweep"),
         ("search.solve -m problem=coin_in_the_box/pl_3 hydra/launcher=slurm", "hydra-submitit-launcher", "sweep"),
         ("search.evaluate problems=[coin_in_the_box/pl_3] cluster=local", "submitit", "sweep"),
@@ -110,8 +116,8 @@ def test_the_planner_of_the_competition_needs_no_extra(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_needs_an_extra_says_so_in_one_line(tmp_path: Path, command: str, package: str, extra: str) -> None:
-    for name in ("model.ckpt", "model.onnx"):
-        (tmp_path / name).touch()
+    network = open_model(locate_shipped("gine", "gossip"))
+    replace(network, kind="paper").write(tmp_path / "paper" / "model.safetensors")
     ended = lightly(*command.split(), cwd=tmp_path)
     assert ended.stderr == f"error: needs {package}: pip install 'epigym[{extra}]'\n"
     assert ended.returncode == ExitCode.NO_INPUT

@@ -61,7 +61,7 @@ NEVER = {
 # Imported when a function is called: a model draws itself, graphs become tensors, and `search.plan` is imported lazily.
 AT_CALL = {("epigym.space", "epigym.drawing"), ("epigym.encoding", "torch"), ("epigym.encoding", "torch_geometric")}
 # Libraries that `epigym` does not need; `domains` needs the standard library only.
-NEVER_IN_EPIGYM = {"torch", "torch_geometric", "torchmetrics", "lightning", "onnx", "onnxruntime"}
+NEVER_IN_EPIGYM = {"torch", "torch_geometric", "torchmetrics", "lightning", "onnx", "onnxruntime", "safetensors"}
 MOST_MODULES, MOST_AT_ROOT = 12, 8  # `__init__` and `__main__` not counted
 
 
@@ -148,7 +148,7 @@ def test_a_plan_of_the_competition_needs_few_libraries(tmp_path: Path) -> None:
     assert found.isdisjoint({"epigym.language.ground_json", "epigym.language.mastar", "search.planning.improvement"})
     roots = {name.partition(".")[0] for name in found} - sys.stdlib_module_names
     others = {name for name in roots if name[0] != "_" and name not in PACKAGES}
-    ours = {"gymnasium", "lark", "numpy", "psutil", "xxhash", "yaml"}
+    ours = {"gymnasium", "lark", "numpy", "psutil", "safetensors", "xxhash", "yaml"}
     assert ours <= others <= ours | {"cython_runtime", "farama_notifications", "typing_extensions"}
 
 

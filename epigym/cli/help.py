@@ -90,5 +90,5 @@ def _list_values(lines: list[str]) -> Iterator[str]:
 
 
 def _format_group(name: str, option: str | None) -> str:
-    options = ", ".join(sorted(file.stem for file in (_CONF / name).glob("*.yaml")))
+    options = ", ".join(sorted(file.stem for file in _CONF.rglob(f"{name}/*.yaml")))
     return f"{name}: {options}" + (f" (default {option})" if option else "")

@@ -12,6 +12,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from epigym.config.packages import PLACE
 from epigym.config.values import make
 from epigym.errors import MissingError, UsageError
 from epigym.io.files import is_file, read_plan
@@ -108,6 +109,7 @@ def _job_folder(alone: str | None) -> str | None:
 
 
 OmegaConf.register_new_resolver("job_folder", _job_folder, replace=True)
+OmegaConf.register_new_resolver("conf", lambda folder: str(PLACE / "conf" / folder), replace=True)
 OmegaConf.register_new_resolver("is_given", lambda value: value not in (None, "none"), replace=True)
 
 

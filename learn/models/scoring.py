@@ -1,17 +1,14 @@
-"""Scorers: trained or exported models bound to a state space."""
+"""Scorers: trained models bound to a state space."""
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from pathlib import Path
 from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.config.packages import extras
 from epigym.features.relaxation import Relaxation
 from epigym.space.space import StateSpace
 from learn.models.base import Base, BaseHeuristic
@@ -37,6 +34,9 @@ class Scorer(Protocol):
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the value of each of `ids` (int32[k])."""
+
+    def rate_known(self, ids: NDArray[np.int32]) -> float:
+        """The share of the distinct types in `ids` (int32[k]) that the model knows; 1 if it has no types."""
 
 
 class CorrectingScorer(ABC):
@@ -68,6 +68,10 @@ class CorrectingScorer(ABC):
         parts = map(self._correct, split_into_chunks(self._space, ids, self.chunk))
         return self._base.correct(ids, np.concatenate([np.empty(0), *parts]))
 
+    def rate_known(self, ids: NDArray[np.int32]) -> float:
+        """The share of the distinct types in `ids` (int32[k]) that the network knows; 1 without types."""
+        return 1.0
+
     @abstractmethod
     def _correct(self, ids: NDArray[np.integer]) -> NDArray[np.floating]:
         """float[k]: the corrections for one chunk of e-states, int32[k]."""
@@ -78,31 +82,3 @@ def split_into_chunks(space: StateSpace, ids: NDArray[np.integer], size: int) ->
     most = int(space.world_counts(ids).max(initial=1))
     size = max(1, min(size, _CHUNK_WORLDS // most))
     return (ids[start : start + size] for start in range(0, len(ids), size))
-
-
-@extras()
-def open_scorer(path: str | os.PathLike[str], space: StateSpace, threads: int = 1, device: Device = "auto") -> Scorer:
-    """Open the network of a checkpoint of `learn.train`, or of a file of `learn.export` (`.onnx`, without PyTorch).
-
-    Args:
-        path: the file.
-        space: the state space.
-        threads: number of threads; one is fastest for small batches.
-        device: `cpu`, `cuda`, or `auto`, which uses a GPU if there is one for networks that only PyTorch evaluates.
-
-    Raises:
-        CheckpointError: when it cannot be read.
-        LimitError: when the task does not fit the encoding that the network was trained with.
-        MissingError: when ONNX Runtime or PyTorch is not installed.
-    """
-    if Path(path).suffix == ".onnx":
-        from learn.models.gine.onnx_scorer import OnnxScorer
-
-        return OnnxScorer(path, space, threads)
-    import torch  # takes seconds
-
-    from learn.models.checkpoints import load
-    from learn.models.gine.scorer import make_scorer
-
-    torch.set_num_threads(threads)
-    return make_scorer(load(path), space, device)

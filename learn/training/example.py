@@ -14,7 +14,7 @@ from epigym.io.files import write_text
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.data.distribution import sample_problems
-from learn.models.scoring import open_scorer
+from learn.models.opening import open_model
 from learn.training.validation import search_greedily
 from search.agents.result import SearchStatus
 
@@ -44,25 +44,26 @@ def write_samples(domain: str, seed: int, folder: Path) -> Iterator[tuple[str, T
 
 
 def find_solved(
-    checkpoint: Path, problems: Iterable[tuple[str, Task]], *, consistent_beliefs: bool, nodes: int = 500
+    folder: Path, problems: Iterable[tuple[str, Task]], *, consistent_beliefs: bool, nodes: int = 500
 ) -> str | None:
     """The name of the first problem that greedy search solves with a network; None if it solves none.
 
     Args:
-        checkpoint: of the network.
+        folder: of the run.
         problems: names and tasks; tasks that do not fit the encoding of the network are skipped.
         consistent_beliefs: whether e-states with inconsistent beliefs are excluded, see `StateSpace`.
         nodes: maximum number of expansions on each problem.
     """
+    model = open_model(folder)
     for name, task in problems:
         space = StateSpace(task, consistent_beliefs=consistent_beliefs)
         try:
-            score = open_scorer(checkpoint, space).score
+            score = model.make_scorer(space).score
         except LimitError:
             continue
         found = search_greedily(space, score, nodes)
         if found.status is SearchStatus.SOLVED:
-            logger.info("greedy search solves %s with this checkpoint in %d expansions:", task.name, found.expanded)
+            logger.info("greedy search solves %s with this model in %d expansions:", task.name, found.expanded)
             return name
-        logger.info("greedy search does not solve %s with this checkpoint in %d expansions", task.name, nodes)
+        logger.info("greedy search does not solve %s with this model in %d expansions", task.name, nodes)
     return None

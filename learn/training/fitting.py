@@ -28,18 +28,24 @@ from epigym.io.tables import Table
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.models.base import Base, correct
-from learn.models.checkpoints import load
-from learn.models.gine.model import write_network
-from learn.models.gine.network import GineNetwork, make_network
+from learn.models.files import MODEL_FILE
+from learn.models.gine.model import NetworkModel
+from learn.models.gine.network import make_network
 from learn.models.gine.paper import PaperNetwork
-from learn.models.gine.scorer import as_model
-from learn.models.runs import CHECKPOINTS, MODEL_FILE, RUN_FILE
 from learn.training.data_module import LabelledStates, PairRuns, StateSamples, TrainingData, split_samples
 from learn.training.module import GineModule
-from learn.training.options import LossValidation, PublishedOptions, RankingOptions, SearchValidation, Training
+from learn.training.options import (
+    CHECKPOINTS,
+    RUN_FILE,
+    LossValidation,
+    PublishedOptions,
+    RankingOptions,
+    SearchValidation,
+    Training,
+)
 from learn.training.report.pictures import draw_curves, draw_predictions, draw_search_curves
 from learn.training.report.report import measure_baselines, write_record
-from learn.training.resuming import History, begin, find_row
+from learn.training.resuming import History, begin, find_row, read_checkpoint
 from learn.training.sources import TrainingProblems
 from learn.training.trainer import BY_LOSS, BY_SEARCH, WaitingTime, describe_end, fit, make_trainer, write_settings
 from learn.training.trials import run_baseline, select
@@ -100,7 +106,7 @@ def train(settings: Training, source: TrainingProblems) -> dict[str, float]:
         source: the problems.
 
     Returns:
-        The metrics of the best checkpoint and of the baselines; empty in all but the main process of a distributed run.
+        The metrics of the best network and of the baselines; empty in all but the main process of a distributed run.
 
     Raises:
         EpigymError: when a setting is wrong, or training ends before the first validation.
@@ -139,19 +145,21 @@ def train(settings: Training, source: TrainingProblems) -> dict[str, float]:
             f"training ended after {trainer.global_step} steps, before the first validation: give it more, or validate "
             "earlier with trainer.check_val_every_n_epoch or trainer.val_check_interval"
         )
+    kept = read_checkpoint(best)
+    module.load_state_dict(kept["state_dict"])
+    module.on_load_checkpoint(kept)
+    model = module.as_model()
     epochs = int(history.rows[-1]["epoch"]) + 1
-    row = find_row(best, history)
-    metrics = row | compared | _draw_and_measure(best, data, history, row, run_dir)
+    row = find_row(kept, history)
+    metrics = row | compared | _draw_and_measure(model, data, history, row, run_dir)
     metrics |= {"epochs": float(epochs), "train/waiting_share": waiting.share}
     stopped = describe_end(trainer, epochs, by.measure)
     seconds = time.perf_counter() - start + history.earlier
     record = _make_record(settings, source, metrics) | {"seconds": seconds, "stopped": stopped}
-    trained = load(best)
-    if type(trained.network) is GineNetwork:
-        schema = frozenset[int]().union(*(one.schema for one in types))
-        write_network(as_model(trained, schema, _make_card(record)), run_dir / MODEL_FILE)
+    schema = frozenset[int]().union(*(one.schema for one in types))
+    replace(model, schema=schema, card=_make_card(record)).write(run_dir / MODEL_FILE)
     write_record(record, run_dir / RUN_FILE)
-    logger.info("%s; kept is the checkpoint of epoch %d, step %s", stopped, row["epoch"] + 1, f"{row['step'] + 1:,.0f}")
+    logger.info("%s; kept is the network of epoch %d, step %s", stopped, row["epoch"] + 1, f"{row['step'] + 1:,.0f}")
     logger.info("%.0f s, %.0f %% of the steps waiting for data", seconds, 100 * waiting.share)
     return metrics
 
@@ -181,7 +189,7 @@ def _make_record(settings: Training, source: TrainingProblems, metrics: Mapping[
     by_loss = isinstance(settings.validation, LossValidation)
     return {
         "finished": datetime.now(UTC).isoformat(timespec="microseconds"),
-        "checkpoint": f"{CHECKPOINTS}/best.ckpt",
+        "model": MODEL_FILE,
         "domains": source.learned_domains,
         "problems": source.names,
         "data": source.card,
@@ -288,13 +296,12 @@ def _require_same(path: Path, module: GineModule) -> None:
     Raises:
         CheckpointError: when its encoding, types, base or network differ.
     """
-    known, ours = load(path), module.hparams
+    content = read_checkpoint(path)
     try:
-        module.network.load_state_dict(known.network.state_dict())
-        is_same = (
-            known.encoding == ours["encoding"] and list(known.types) == ours["types"] and known.base == module.base
-        )
-    except RuntimeError:
+        known, ours = content["hyper_parameters"], module.hparams
+        module.load_state_dict(content["state_dict"])
+        is_same = all(known[name] == ours[name] for name in ("version", "encoding", "types", "base"))
+    except (KeyError, RuntimeError, TypeError):
         is_same = False
     if not is_same:
         raise CheckpointError(
@@ -303,7 +310,7 @@ def _require_same(path: Path, module: GineModule) -> None:
 
 
 def _draw_and_measure(
-    best: Path, data: TrainingData, history: History, row: Mapping[str, float], run_dir: Path
+    model: NetworkModel, data: TrainingData, history: History, row: Mapping[str, float], run_dir: Path
 ) -> dict[str, float]:
     """Draw the pictures of a training and measure the errors of baselines."""
     if data.problems:
@@ -311,9 +318,9 @@ def _draw_and_measure(
         return {"val/problems": float(len(data.problems))}
     assert isinstance(data.train, StateSamples)
     assert isinstance(data.validation, StateSamples)
-    trained, batches = load(best), list(data.val_dataloader())
+    batches = list(data.val_dataloader())
     with torch.inference_mode():
-        predicted = torch.cat([correct(trained.base, batch.base, trained.network(batch.graphs)) for batch in batches])
+        predicted = torch.cat([correct(model.base, batch.base, model.network(batch.graphs)) for batch in batches])
     true = torch.cat([batch.distance for batch in batches])
     draw_predictions(predicted.numpy(), true.numpy(), f"{run_dir}/")
     draw_curves(history.rows, row, run_dir / "curves.png")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,17 +17,20 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 from torchmetrics import Metric
 
-from epigym.config.targets import make
+from epigym.config.targets import TARGET, make
 from epigym.errors import EpigymError
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from learn.models.base import Base, correct
 from learn.models.calibration import Calibration
-from learn.models.checkpoints import VERSION, Trained
-from learn.models.gine.network import make_network
-from learn.models.gine.scorer import make_scorer
+from learn.models.gine.model import CLASSES, GINE, NetworkModel
+from learn.models.gine.network import make_network, save_network
+from learn.models.model import GENERAL
 from learn.training.data_module import Batch, TrainingData
 from learn.training.validation import Scores, validate_by_search
+
+VERSION = 4
+"""Version of the hyper-parameters in a checkpoint and of the graphs."""
 
 
 class StepErrors(Metric):
@@ -67,7 +69,7 @@ class GineModule(LightningModule):
     """A network with its objective, optimizer and validation.
 
     The value of an e-state is its base heuristic plus the correction by the network, in steps. All hyper-parameters are
-    plain values, so a checkpoint loads with `weights_only=True` and is sufficient to score e-states.
+    plain values, so a checkpoint loads with `weights_only=True`.
 
     Args:
         encoding: of the graphs, with its settings.
@@ -178,11 +180,11 @@ class GineModule(LightningModule):
 
     def _search(self, numbers: Tensor) -> None:
         """Run greedy search on problems, log its metrics, and calibrate on the plans found."""
-        data, trained = self._data, self.as_trained()
+        data, model = self._data, self.as_model()
         problems = [data.problems[number] for number in numbers.tolist()]
 
         def scores(space: StateSpace, types: FeatureTypes) -> Scores:
-            scorer = make_scorer(trained, space)
+            scorer = model.make_scorer(space, threads=torch.get_num_threads(), types=types)
             return lambda ids: self._require_numbers(scorer.score(ids))
 
         found = validate_by_search(problems, data.nodes, scores, bound=self._best)
@@ -200,10 +202,20 @@ class GineModule(LightningModule):
         exact = {name: torch.tensor(value, dtype=torch.float64, device=self.device) for name, value in metrics.items()}
         self.log_dict(exact, batch_size=1, sync_dist=True)
 
-    def as_trained(self) -> Trained:
-        """The current network, for scoring."""
-        encoding, types, domains = (self.hparams[name] for name in ("encoding", "types", "domains"))
-        return Trained(Path(), self.network, dict(encoding), tuple(types), self.base, self._steps, tuple(domains))
+    def as_model(self) -> NetworkModel:
+        """The current network as a model, without schema and card."""
+        settings, domains = dict(self.hparams["network"]), self.hparams["domains"]
+        target = settings.pop(TARGET, None) or CLASSES[GINE]
+        return NetworkModel(
+            kind=next((kind for kind, name in CLASSES.items() if name == target), target),
+            domain=domains[0] if len(domains) == 1 else GENERAL,
+            settings=settings,
+            encoding=dict(self.hparams["encoding"]),
+            types=tuple(self.hparams["types"]),
+            base=self.base,
+            weights=save_network(self.network),
+            steps=self._steps,
+        )
 
     def configure_optimizers(self) -> OptimizerLRScheduler:
         """The optimizer, with the schedule of its learning rate.

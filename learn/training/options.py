@@ -14,14 +14,18 @@ from omegaconf import OmegaConf
 from epigym.config.values import UNSET, AtLeast, Count
 from epigym.errors import UsageError
 from learn.data.explorers import ExplorerSettings
-from learn.models.runs import CHECKPOINTS, LAST, MODEL_FILE, RUN_FILE
+from learn.models.files import MODEL_FILE
+from learn.models.gine.model import CLASSES, PAPER
 
+RUN_FILE = "run.json"
+"""The record of a run, written into its folder when it is finished."""
+CHECKPOINTS, LAST = "checkpoints", "last"
+"""The subfolder of a run with Lightning's checkpoints, and the name of the one of the last epoch."""
 GPU_FILES = ("/dev/nvidia*", "/dev/nvhost*", "/dev/nvmap", "/dev/kfd", "/dev/dxg")
 """Device files of GPUs on Linux: NVIDIA, NVIDIA boards, AMD, and the Windows subsystem."""
 ENCODING = {"makes": "epigym.encoding.encoder:make_encoding"}
 """Metadata of settings that choose an encoding."""
 _CLASS = {"check": "epigym.config.targets:check"}
-PAPER = "learn.models.gine.paper.PaperNetwork"
 
 
 def require_gpu(accelerator: str) -> None:
@@ -129,9 +133,9 @@ class OptimizerOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions:
-    """Network, optimizer, schedule and averaging of the weights, see `conf/model`."""
+    """Network, optimizer, schedule and averaging of the weights, see `conf/training/model`."""
 
-    network: dict[str, Any] = field(metadata={**_CLASS, "own": {None: NetworkOptions, PAPER: PaperOptions}})
+    network: dict[str, Any] = field(metadata={**_CLASS, "own": {None: NetworkOptions, CLASSES[PAPER]: PaperOptions}})
     optimizer: dict[str, Any] = field(metadata={**_CLASS, "own": {None: OptimizerOptions}})
     schedule: Literal["constant", "cosine", "linear"]
     averaging: float = field(metadata={"minimum": 0, "maximum": 1})
@@ -139,10 +143,9 @@ class ModelOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class LinearOptions:
-    """The fitting and selection of linear models, see `conf/model/linear.yaml`."""
+    """The fitting and selection of linear models, see `conf/training/model/linear.yaml`."""
 
     kind: Literal["linear"]
-    folder: str | None
     instances: int = field(metadata={"minimum": 1})
     goals: int = field(metadata={"minimum": 1})
     partially_explored: bool

@@ -6,8 +6,11 @@ state is in the checkpoint: the state of Lightning, the random generators, and t
 
 from __future__ import annotations
 
+import io
 import random
+import struct
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +19,10 @@ import torch
 from lightning import Callback, LightningModule, Trainer
 from lightning.fabric.plugins import CheckpointIO
 
-from epigym.errors import CheckpointError
-from epigym.io.files import AnyPath, write_rows
-from learn.models.checkpoints import read_all, write
-from learn.models.runs import CHECKPOINTS, LAST, RUN_FILE
-from learn.training.options import Training
+from epigym.errors import CheckpointError, EpigymError
+from epigym.io.checksummed import DIGITS, append_checksum, read_checksummed_bytes
+from epigym.io.files import AnyPath, replacing, write_rows
+from learn.training.options import CHECKPOINTS, LAST, RUN_FILE, Training
 
 _STATE = "continuation"
 
@@ -47,7 +49,7 @@ def begin(settings: Training) -> Path | None:
 
 
 def _require_end_of_epoch(path: Path) -> None:
-    content = read_all(path)
+    content = read_checkpoint(path)
     try:
         progress = content["loops"]["fit_loop"]["epoch_progress"]["current"]
         is_end = progress["ready"] == progress["processed"] and _STATE in content
@@ -57,16 +59,50 @@ def _require_end_of_epoch(path: Path) -> None:
         raise CheckpointError(f"{path} is not of the end of an epoch of learn.train: go on from its {LAST}.ckpt")
 
 
+def write_checkpoint(content: Mapping[str, Any], path: AnyPath) -> None:
+    """Write plain values and tensors with a checksum, atomically.
+
+    The file is an archive of `torch.save` with the checksum as its comment.
+    """
+    file = io.BytesIO()
+    torch.save(content, file)
+    archive = file.getvalue()
+    assert archive.endswith(b"\0\0"), "the length of its comment"
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary:
+        temporary.write_bytes(append_checksum(archive[:-2] + struct.pack("<H", DIGITS)))
+
+
+def read_checkpoint(path: AnyPath) -> dict[str, Any]:
+    """Read the whole content of a checkpoint, with tensors on the CPU; nothing that it names is called.
+
+    Raises:
+        CheckpointError: when it is damaged, not a checkpoint of this program, or has weights that are not finite.
+    """
+    try:
+        data = read_checksummed_bytes(path, "train again, or get it again from where it was made")
+        content: dict[str, Any] = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+        wrong = [name for name, tensor in content["state_dict"].items() if not tensor.isfinite().all()]
+    except EpigymError as error:
+        raise CheckpointError(str(error)) from None
+    except Exception as error:  # reading arbitrary files may raise any exception
+        raise CheckpointError(f"{path} is not a checkpoint of learn.train ({type(error).__name__})") from None
+    if wrong:
+        remedy = "train again with a lower learning rate"
+        raise CheckpointError(f"{path} has weights that are no finite numbers in {wrong[0]}: {remedy}")
+    return content
+
+
 class ChecksummedIO(CheckpointIO):
-    """Reads and writes checkpoints for Lightning as `learn.models.checkpoints` does."""
+    """Reads and writes checkpoints for Lightning."""
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: AnyPath, storage_options: Any = None) -> None:
         """Write one."""
-        write(checkpoint, path)
+        write_checkpoint(checkpoint, path)
 
     def load_checkpoint(self, path: AnyPath, map_location: Any = None, weights_only: bool | None = None) -> Any:
         """Read one, onto the CPU."""
-        return read_all(path)
+        return read_checkpoint(path)
 
     def remove_checkpoint(self, path: AnyPath) -> None:
         """Delete one."""
@@ -163,10 +199,9 @@ class History(Callback):
             write_rows(self._path, names, self.rows)
 
 
-def find_row(checkpoint: Path, history: History) -> dict[str, float]:
+def find_row(checkpoint: Mapping[str, Any], history: History) -> dict[str, float]:
     """The metrics of the validation after which a checkpoint was written."""
-    step = read_all(checkpoint)["global_step"] - 1
-    return next(row for row in history.rows if row["step"] == step)
+    return next(row for row in history.rows if row["step"] == checkpoint["global_step"] - 1)
 
 
 def _collect_metrics(trainer: Trainer, *, of_training: bool) -> dict[str, float]:

@@ -20,8 +20,7 @@ from torch.optim.swa_utils import get_ema_multi_avg_fn
 from epigym.config.targets import TARGET, make
 from epigym.errors import UsageError
 from epigym.io.files import write_text
-from learn.models.runs import CHECKPOINTS, LAST
-from learn.training.options import Training, as_yaml, collect_given
+from learn.training.options import CHECKPOINTS, LAST, Training, as_yaml, collect_given
 from learn.training.resuming import ChecksummedIO, Continuation
 
 

@@ -100,7 +100,7 @@ def run_agent(
         generated=run.generated,
         distinct=run.distinct,
         heuristic=bound.name if bound else None,
-        checkpoint=bound.checkpoint if bound else "",
+        model=bound.model if bound else "",
         consistent_beliefs=space.consistent_beliefs,
         message=run.message,
         optimal=run.is_shortest and status is SearchStatus.SOLVED,

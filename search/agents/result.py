@@ -84,7 +84,7 @@ class SearchResult:
         generated: successors generated, up to and with the goal.
         distinct: e-states reached, with the initial one.
         heuristic: the label or name of the heuristic, or None for an uninformed agent.
-        checkpoint: the file of a learned heuristic; else empty.
+        model: the file of a learned heuristic; else empty.
         inconsistent_agents: the agents with inconsistent beliefs in the plan's final e-state.
         consistent_beliefs: whether plans after which an agent has inconsistent beliefs were excluded.
         message: the reason of the status `error`; else the component of `interleaved` that decided.
@@ -104,7 +104,7 @@ class SearchResult:
     generated: int = 0
     distinct: int = 0
     heuristic: str | None = None
-    checkpoint: str = ""
+    model: str = ""
     inconsistent_agents: tuple[str, ...] = ()
     consistent_beliefs: bool = False
     message: str = ""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from search.agents.result import SearchResult
 from search.evaluation.record import Record
+from search.heuristics.learned import needs_pytorch
 from search.planning.single_search import complete_result, make_blank_result
 from search.processes.supervisor import Job, supervise
 
@@ -97,4 +98,9 @@ class RecordBatch:
 
     def _modules(self) -> list[str]:
         """The modules that every process imports, this one included."""
-        return [__name__, *([SCORER] if any(record.configuration.is_learned for record in self.records) else [])]
+        needs_scorer = any(
+            needs_pytorch(choice, record.problem.instance_domain)
+            for record in self.records
+            for choice in record.configuration.choices
+        )
+        return [__name__, *([SCORER] if needs_scorer else [])]

@@ -13,9 +13,8 @@ from typing import Any
 from epigym.config.targets import TARGET, find
 from epigym.errors import UsageError
 from epigym.io.checksummed import digest
-from learn.models.runs import list_good_checkpoints
 from search.evaluation.suites import Problem
-from search.heuristics.learned import Gnn, Learned, list_shipped_models
+from search.heuristics.learned import list_models
 from search.planning.configuration import Configuration
 
 _SOURCES = {
@@ -48,7 +47,7 @@ def hash_dependencies(content: str, problem: Problem, configuration: Configurati
             "problem": content,
             "reading": [problem.reading.semantics, problem.reading.determines, problem.reading.plank_compat],
             "choices": [{key: value for key, value in choice.items() if key != "label"} for choice in choices],
-            "files": [_digest_files(sorted(_find_files(choice, domain))) for choice in choices],
+            "files": [_digest_files(sorted({*_find_files(choice, domain)})) for choice in choices],
             "settings": settings,
             "program": digest_program(),
         }
@@ -61,10 +60,7 @@ def _find_files(choice: Mapping[str, Any], domain: str | None) -> Iterator[Path]
         if isinstance(value, str):
             pattern = glob.escape(value).replace("{domain}", "*" if domain is None else glob.escape(domain))
             yield from filter(Path.is_file, map(Path, glob.glob(pattern)))
-    if choice.get("name") == Gnn.name and choice.get("checkpoint") is None:
-        yield from list_good_checkpoints(domain)
-    if choice.get("name") == Learned.name and choice.get("checkpoint") is None:
-        yield from list_shipped_models()
+    yield from filter(Path.is_file, list_models(choice, domain))
     if isinstance(own := choice.get(TARGET), type):
         raise UsageError(
             f"{own.__name__} is a class of a script or of a function, whose changes records do not notice: "

@@ -33,7 +33,7 @@ COLUMNS = (
     "domain", "problem", "configuration", "consistent_beliefs", "status", "plan_length", "first_length", "optimal",
     "expanded", "generated", "distinct", "actions", "fluents", "initial_worlds",
     "load_seconds", "search_seconds", "total_seconds", "cpu_seconds", "peak_bytes",
-    "host", "processor", "inconsistent_agents", "checkpoint", "message", "proof", "other_outcomes", "file",
+    "host", "processor", "inconsistent_agents", "model", "message", "proof", "other_outcomes", "file",
 )  # fmt: skip
 MEASURED = (
     "load_seconds", "search_seconds", "total_seconds", "cpu_seconds", "peak_bytes", "host", "processor", "proof"
@@ -201,7 +201,7 @@ def _make_entries(result: SearchResult, anytime: bool) -> dict[str, str]:
         **{name: f"{getattr(result.costs, name):.6f}" for name in seconds},
         "peak_bytes": str(result.costs.peak_bytes),
         "inconsistent_agents": " ".join(result.inconsistent_agents),
-        "checkpoint": result.checkpoint,
+        "model": result.model,
         "message": result.message,
         "proof": result.proof,
     }

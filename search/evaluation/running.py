@@ -8,7 +8,7 @@ from contextlib import closing
 
 from rich.console import Console
 
-from learn.models.runs import require_checkpoint
+from epigym.errors import MissingError
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.batch import RecordBatch
 from search.evaluation.cluster import array
@@ -16,7 +16,7 @@ from search.evaluation.cluster.clusters import Local, Slurm
 from search.evaluation.grid import write_table
 from search.evaluation.progress_table import ProgressTable
 from search.evaluation.record import Record
-from search.heuristics.learned import Gnn
+from search.heuristics.learned import list_models
 
 logger = logging.getLogger("search.evaluate")
 
@@ -37,14 +37,14 @@ def evaluate(batch: RecordBatch, *, cluster: Local | Slurm | None, retry: bool) 
         were lost.
 
     Raises:
-        MissingError: when the regressor of a search is missing.
+        MissingError: when the model of a search is missing.
         EpigymError: when array tasks cannot be submitted.
         KeyboardInterrupt: after Ctrl-C; the message says where the outcomes are and how to continue.
     """
     records, folder = batch.records, batch.folder
     known = {number: result for number, record in enumerate(records) if (result := record.read(folder)) is not None}
     again = [number for number, result in known.items() if retry and result.status is SearchStatus.ERROR]
-    _require_checkpoints(record for number, record in enumerate(records) if number not in known or number in again)
+    _require_models(record for number, record in enumerate(records) if number not in known or number in again)
     for number in again:
         records[number].invalidate(folder)
         del known[number]
@@ -67,11 +67,9 @@ def evaluate(batch: RecordBatch, *, cluster: Local | Slurm | None, retry: bool) 
     return [known[number] for number in sorted(known)]
 
 
-def _require_checkpoints(records: Iterable[Record]) -> None:
-    needed = {
-        (heuristic["checkpoint"], record.problem.instance_domain): None
-        for record in records
-        if (heuristic := record.configuration.heuristic) and heuristic.get("name") == Gnn.name
-    }
-    for checkpoint, domain in needed:
-        require_checkpoint(checkpoint, domain)
+def _require_models(records: Iterable[Record]) -> None:
+    for record in records:
+        for choice in record.configuration.choices:
+            for path in list_models(choice, record.problem.instance_domain):
+                if not path.is_file():
+                    raise MissingError(f"there is no model {path}: train one with `python -m learn.train domain=…`")

@@ -7,12 +7,8 @@ from functools import partial
 from typing import Any
 
 from epigym.config.registry import maker
-from epigym.errors import UsageError
 from epigym.space.search_problem import SearchProblem, Source
 from search.heuristics.heuristic import Heuristic
-
-_OTHERS = {"learned": ((".ckpt", ".onnx"), "gnn"), "gnn": ((".json",), "learned")}
-"""File suffixes that a heuristic cannot read, and the heuristic that can."""
 
 HEURISTICS: Mapping[str, str] = {
     "goal_count": "search.heuristics.goal_count.GoalCount",
@@ -23,7 +19,6 @@ HEURISTICS: Mapping[str, str] = {
     "h_add": "search.heuristics.belief_relaxation.AdditiveCost",
     "h_ff": "search.heuristics.belief_relaxation.RelaxedPlan",
     "landmarks": "search.heuristics.landmarks.LandmarkCount",
-    "gnn": "search.heuristics.learned.Gnn",
     "learned": "search.heuristics.learned.Learned",
 }
 """The class of each heuristic; its module is imported when the heuristic is chosen."""
@@ -35,9 +30,6 @@ def choose_heuristic(choice: Mapping[str, Any]) -> partial[Heuristic]:
     Raises:
         UsageError: when there is no such heuristic or setting (close names are suggested), or a value does not fit.
     """
-    suffixes, other = _OTHERS.get(str(choice.get("name")), ((), ""))
-    if (file := str(choice.get("checkpoint"))).endswith(suffixes):
-        raise UsageError(f"heuristic {choice['name']!r} does not read {file}: choose the heuristic {other!r} for it")
     return maker("heuristic", choice, HEURISTICS, Heuristic, given=1)
 
 

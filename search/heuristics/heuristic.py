@@ -38,7 +38,7 @@ class Heuristic(ABC):
 
     Attributes:
         name: the heuristic's name in messages and, without a label, in tables.
-        checkpoint: the file of a learned heuristic; else empty.
+        model: the file of a learned heuristic; else empty.
         prefers: whether it prefers actions.
         relaxation: the one whose preferred actions `evaluate` prefers; None for no preferences.
         is_uninformative: whether it is infinite at the initial e-state, so that another heuristic replaces it.
@@ -46,7 +46,7 @@ class Heuristic(ABC):
     """
 
     name: str = "own"
-    checkpoint: str = ""
+    model: str = ""
     prefers: bool = False
     relaxation: Relaxation | None = None
     is_uninformative: bool = False

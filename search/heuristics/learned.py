@@ -1,32 +1,74 @@
-"""`learned`, the value of a linear model or of a network without PyTorch, and `gnn`, that of any trained network."""
+"""`learned`, the value of a trained model."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
+from glob import escape, glob
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epigym.config.values import AtLeast, Count
+from epigym.errors import ModelError
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
-from learn.models.gine.model import FusedScorer, NetworkModel
-from learn.models.linear.model import LinearScorer
-from learn.models.runs import find_checkpoint
-from learn.models.scoring import Device, Scorer, open_scorer
-from learn.models.shipped import LINEAR, NETWORKS, find_model
+from learn.models.files import read_values
+from learn.models.gine.model import GINE
+from learn.models.linear.model import LINEAR
+from learn.models.opening import locate_model, open_for
+from learn.models.scoring import Device, Scorer
+from learn.models.shipped import list_shipped
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.heuristics.heuristic import Heuristic
 
 _FIRST = 64  # successors of the initial e-state whose feature types are compared with the model's
 
 
-class _ModelHeuristic(Heuristic):
-    """Base of both: the value of a model; one that corrects the relaxation prefers the actions of the relaxed plan."""
+class Learned(Heuristic):
+    """Scores e-states with a trained model: a linear model or a network.
 
+    Linear models and networks of `model=gine` need neither PyTorch nor a GPU. A model that corrects the relaxation
+    prefers the actions of the relaxed plan.
+
+    Args:
+        space: the state space of the e-states.
+        model: the folder of a run of `learn.train` or its `model.safetensors`; `{domain}` in it stands for the task's
+            domain. None takes the model of epigym for the task's domain, or else the general one.
+        least_known: a share; if the model knows a smaller share of the feature types of the first successors, `h_ff`
+            replaces it: such a model would only decide between e-states of equal cost.
+        device: `cpu`, `cuda`, or `auto`: a GPU, if there is one, for networks that only PyTorch evaluates.
+        threads: CPU threads of PyTorch; one is fastest for small batches.
+
+    Raises:
+        LimitError: when the task does not fit the encoding of a network.
+        MissingError: when there is no such file, or PyTorch is needed and not installed.
+        ModelError: when the file cannot be read.
+        UsageError: when there is no such device, or a class that the model names cannot be imported.
+    """
+
+    name = "learned"
     prefers = True  # until the file is read
-    _scorer: Scorer | RelaxedPlan
+
+    def __init__(
+        self,
+        space: StateSpace,
+        model: str | None = None,
+        least_known: Annotated[float, AtLeast(0)] = 0.0,
+        device: Device = "auto",
+        threads: Count = 1,
+    ) -> None:
+        types = FeatureTypes(space.task) if model is None else None
+        opened = open_for(model, space.task, types)
+        scorer = opened.make_scorer(space, device, threads, types=types)
+        self.model = opened.path
+        self._scorer: Scorer | RelaxedPlan = scorer
+        if least_known and scorer.rate_known(np.unique(space.expand([space.initial]).target)[:_FIRST]) < least_known:
+            self.model, self._scorer = "", RelaxedPlan(space)
+        self.relaxation = self._scorer.relaxation
+        self.prefers = self._scorer is not scorer or self.relaxation is not None
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: the value of each of `ids` (int32[k])."""
@@ -37,70 +79,30 @@ class _ModelHeuristic(Heuristic):
         return self._scorer.steps(scores)
 
 
-class Learned(_ModelHeuristic):
-    """Scores e-states with a linear model or a network; needs neither PyTorch nor a GPU.
-
-    A model that corrects the relaxation prefers the actions of the relaxed plan.
+def list_models(choice: Mapping[str, Any], domain: str | None) -> list[Path]:
+    """The files that a heuristic may read for a problem of a domain; empty unless it is `learned`.
 
     Args:
-        space: the state space of the e-states.
-        checkpoint: a `model.json` of `learn.train`; `{domain}` in it stands for the task's domain. None takes the model
-            of epigym for the task's domain, or else the general one.
-        least_known: a share; if the model knows a smaller share of the feature types of the first successors, `h_ff`
-            replaces it: such a model would only decide between e-states of equal cost.
-
-    Raises:
-        MissingError: when there is no such file.
-        CheckpointError: when the file cannot be read.
-        LimitError: when the task does not fit the encoding of a network.
+        choice: name and settings of the heuristic.
+        domain: of the problem; None for any domain, which gives the existing files only.
     """
-
-    name = "learned"
-
-    def __init__(
-        self, space: StateSpace, checkpoint: str | None = None, least_known: Annotated[float, AtLeast(0)] = 0.0
-    ) -> None:
-        types = FeatureTypes(space.task)
-        self.checkpoint, model = find_model(checkpoint, space.task.domain, types.schema)
-        scorer: LinearScorer | FusedScorer = (
-            FusedScorer(model, space) if isinstance(model, NetworkModel) else LinearScorer(space, model, types)
-        )
-        self._scorer = scorer
-        if least_known and scorer.rate_known(np.unique(space.expand([space.initial]).target)[:_FIRST]) < least_known:
-            self.checkpoint, self._scorer = "", RelaxedPlan(space)
-        self.relaxation = self._scorer.relaxation
-        self.prefers = self._scorer is not scorer or self.relaxation is not None
+    if choice.get("name") != Learned.name:
+        return []
+    model = choice.get("model")
+    if model is None:
+        return list_shipped()
+    if domain is not None or "{domain}" not in model:
+        return [locate_model(model.replace("{domain}", domain or ""))]
+    found = map(locate_model, glob(escape(model).replace("{domain}", "*")))
+    return sorted(path for path in found if path.is_file())
 
 
-class Gnn(_ModelHeuristic):
-    """Scores e-states with a trained network, one batch per call.
-
-    A network that corrects the relaxation prefers the actions of the relaxed plan.
-
-    Args:
-        space: the state space of the e-states.
-        checkpoint: a file of `learn.train` or `learn.export` (`.onnx`, without PyTorch); `{domain}` in it stands for
-            the task's domain. None takes the newest good network trained on that domain.
-        threads: CPU threads; one is fastest for small batches.
-        device: `cpu`, `cuda`, or `auto`: a GPU, if there is one, for networks that only PyTorch evaluates.
-
-    Raises:
-        MissingError: when there is no such file or run.
-        CheckpointError: when the file cannot be read.
-        LimitError: when the task does not fit the encoding that the network was trained with.
-    """
-
-    name = "gnn"
-
-    def __init__(
-        self, space: StateSpace, checkpoint: str | None = None, threads: Count = 1, device: Device = "auto"
-    ) -> None:
-        self.checkpoint = find_checkpoint(checkpoint, space.task.domain)
-        self._scorer = open_scorer(self.checkpoint, space, threads, device)
-        self.relaxation = self._scorer.relaxation
-        self.prefers = self.relaxation is not None
-
-
-def list_shipped_models() -> list[Path]:
-    """The default checkpoints of `learned`, for all domains."""
-    return sorted(path for folder in (LINEAR, NETWORKS) for path in folder.glob("*.json"))
+def needs_pytorch(choice: Mapping[str, Any], domain: str | None) -> bool:
+    """Whether a heuristic evaluates a network by PyTorch; arguments as `list_models`."""
+    if choice.get("name") == Learned.name and choice.get("model") is None:
+        return choice.get("device") == "cuda"
+    kinds = set()
+    for path in list_models(choice, domain):
+        with suppress(ModelError):  # which the search raises, too
+            kinds.add(read_values(path)["kind"])
+    return bool(kinds - ({LINEAR} if choice.get("device") == "cuda" else {LINEAR, GINE}))

@@ -96,11 +96,6 @@ class Configuration:
         return parts
 
     @property
-    def is_learned(self) -> bool:
-        """Whether the heuristic `gnn` is used, also by a component."""
-        return any(choice.get("name") == "gnn" for choice in self.choices)
-
-    @property
     def symmetry(self) -> bool:
         """Whether the state space uses symmetries, see `StateSpace`."""
         return bool(self.agent.get("symmetry", False))

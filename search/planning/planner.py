@@ -64,7 +64,7 @@ def find_plan(
         The result; its status is `error` when a plan is not valid, or the reference contradicts that there is none.
 
     Raises:
-        CheckpointError: when a learned heuristic cannot be loaded or does not fit the task.
+        ModelError: when the model of a learned heuristic cannot be read.
         TaskError: when the task cannot be represented, or designated worlds disagree about an observability type.
         InconsistentBeliefsError: when the initial e-state has inconsistent beliefs, and `consistent_beliefs` is set.
         UsageError: when `configuration` is no Configuration, or a file for plans exists and is no plan.

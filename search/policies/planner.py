@@ -164,7 +164,7 @@ def find_policy(
         is not valid.
 
     Raises:
-        TaskError, InconsistentBeliefsError, CheckpointError: as `find_plan`.
+        TaskError, InconsistentBeliefsError, ModelError: as `find_plan`.
         UsageError: when `policy_file` exists and is no policy, or names a tree and `kind` is `cyclic`.
         OSError: when the policy cannot be written.
         KeyboardInterrupt: as `find_plan`.

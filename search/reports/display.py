@@ -81,8 +81,8 @@ def _show_rows(console: Console, results: Sequence[SearchResult], rows: Mapping[
     titles = ["", *(result.label for result in results)]
     console.print(Table(results[0].problem, titles, [[name, *cells] for name, cells in rows.items()]))
     for result in results:
-        if result.checkpoint:
-            console.print(f"{result.label} uses the checkpoint {result.checkpoint}", soft_wrap=True)
+        if result.model:
+            console.print(f"{result.label} uses the model {result.model}", soft_wrap=True)
         for text in filter(None, (result.message, result.proof)):
             console.print(f"{result.label}: {text}", soft_wrap=True)
         if result.is_partly_checked:

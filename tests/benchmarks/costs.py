@@ -23,7 +23,7 @@ from epigym.space.sampling import sample_walk
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.models.base import BaseHeuristic
-from learn.models.shipped import LINEAR, NETWORKS
+from learn.models.shipped import locate_shipped
 from search.heuristics.learned import Learned
 from search.reports.figures import write_figure
 
@@ -99,8 +99,8 @@ def measure(space: StateSpace, states: Sequence[int]) -> Iterator[tuple[str, int
     domain = space.task.domain
     scores: dict[str, Callable[[NDArray[np.int32]], object]] = {
         "h_add": BaseHeuristic(space, "h_add"),
-        "linear model": Learned(space, str(LINEAR / f"{domain}.json")).score,
-        "network": Learned(space, str(NETWORKS / f"{domain}.json")).score,
+        "linear model": Learned(space, str(locate_shipped("linear", domain))).score,
+        "network": Learned(space, str(locate_shipped("gine", domain))).score,
     }
     for name, score in scores.items():
         score(np.array([space.initial], dtype=np.int32))  # what is built once is not counted

@@ -33,11 +33,13 @@ from epigym.io.files import read_rows, write_rows
 from epigym.io.tables import Table
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
+from learn.models import open_model
 from learn.models.base import BaseHeuristic
-from learn.models.shipped import LINEAR, load_model
+from learn.models.files import MODEL_FILE
+from learn.models.shipped import locate_shipped
 from learn.training.validation import search_greedily
 from search.agents.result import SearchStatus
-from search.heuristics.learned import Gnn, Learned
+from search.heuristics.learned import Learned
 from search.reports.metrics import bootstrap, mcnemar
 from search.reports.paired import format_probability
 from tests.benchmarks.suites.hard import draw
@@ -128,11 +130,11 @@ def find_model(domain: str, guidance: str, out: Path) -> Path | None:
     if guidance in ("h_ff", "h_add"):
         return None
     if guidance == "linear":
-        return LINEAR / f"{domain}.json"
+        return locate_shipped("linear", domain)
     kind, *choices, seed = guidance.split("/")
     settings, learned = ["encoding=relational"], domain
     if kind == "linear":
-        card = load_model(LINEAR / f"{domain}.json").card
+        card = open_model(locate_shipped("linear", domain)).card
         given = ("long_goals", "partially_explored")
         settings = ["model=linear", *(f"model.{name}={str(card[name]).lower()}" for name in given)]
     elif kind == "general":
@@ -151,28 +153,23 @@ def find_model(domain: str, guidance: str, out: Path) -> Path | None:
 
 def train(settings: Sequence[str], seed: str, folder: Path) -> Path:
     """The file of the model of a run in `folder`, which is trained on one thread unless it is finished."""
-    model, is_linear = folder / "model.json", "model=linear" in settings
+    model, is_linear = folder / MODEL_FILE, "model=linear" in settings
     if not (model if is_linear else folder / "run.json").exists():
         of_networks = () if is_linear else ("trainer=cpu", "resume=true")
         command = ["-m", "learn.train", *settings, *of_networks, f"seed={seed}", f"run_dir={folder}"]
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         subprocess.run([sys.executable, *command], check=True, env=environment)
-    return model if model.exists() else folder / "checkpoints" / "best.ckpt"
+    return model
 
 
 def search(task: Task, guidance: str, model: Path | None) -> dict[str, str]:
     """What greedy search did with the guidance; `cpu_seconds` include the first steps of building it."""
     space, start = StateSpace(task), time.process_time()
-    score = BaseHeuristic(space, guidance) if model is None else make_heuristic(space, model).score
+    score = BaseHeuristic(space, guidance) if model is None else Learned(space, str(model)).score
     found = search_greedily(space, score, EXPANSIONS)
     solved = found.status is SearchStatus.SOLVED
     counts = {"expanded": str(found.expanded if solved else EXPANSIONS), "plan_length": str(len(found.plan or ()))}
     return {"solved": str(int(solved)), "cpu_seconds": f"{time.process_time() - start:.3f}", **counts}
-
-
-def make_heuristic(space: StateSpace, model: Path) -> Learned | Gnn:
-    """The heuristic of a model, with PyTorch only where the core cannot evaluate it."""
-    return (Learned if model.suffix == ".json" else Gnn)(space, str(model))
 
 
 def describe(rows: Sequence[Result], wanted: Sequence[str]) -> Iterator[Table]:

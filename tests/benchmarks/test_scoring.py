@@ -12,7 +12,6 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from epigym import StateSpace, load_problem
 from epigym.space.traversal import breadth_first
-from learn.models.gine.scorer import make_scorer
 from learn.models.scoring import Scorer
 from tests.helpers.trained import random_regressor
 
@@ -31,7 +30,7 @@ def space() -> StateSpace:
 @pytest.fixture(scope="module")
 def scorer(space: StateSpace) -> Scorer:
     """The paper's architecture; the weights do not matter for the time."""
-    scorer = make_scorer(random_regressor(), space)
+    scorer = random_regressor().make_scorer(space)
     scorer.score(np.arange(len(space), dtype=np.int32))
     return scorer
 

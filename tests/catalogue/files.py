@@ -2,10 +2,12 @@
 
 import json
 
+from learn.models.shipped import locate_shipped
 from tests.helpers.tasks import COIN, COUNTER, DELUDED
 
 _DEEP = f"goal {'-(' * 20_000}tail{')' * 20_000};"
 
+_MODEL = locate_shipped("linear", "coin_in_the_box").read_bytes()
 _TABLE = (
     "domain,problem,configuration,consistent_beliefs,status,plan_length,expanded,actions,fluents,initial_worlds,"
     "search_seconds,total_seconds,peak_bytes,other_outcomes\n"
@@ -50,10 +52,9 @@ FILES: dict[str, tuple[str, str | bytes]] = {
     "folder/notes.txt": ("a file in a folder", "notes\n"),
     "alone.epddl": ("an EPDDL problem without its domain", "(define (problem p) (:domain d))"),
     "open.epddl": ("an unclosed parenthesis", "(define (problem p"),
-    "cut_off.model.json": ("a truncated linear model", '{"sha256": "00", "format'),
-    "edited.model.json": ("an edited linear model", '{"sha256": "00", "format_version": 1}'),
+    "cut_off.safetensors": ("a truncated model", _MODEL[:5000]),
+    "edited.safetensors": ("a model with another last byte", _MODEL[:-1] + b"?"),
     "broken.ckpt": ("a file that is not a checkpoint", b"\x80\x02no checkpoint"),
-    "broken.onnx": ("a file that is not an ONNX model", b"\x00" * 100),
     "no_rows/results.csv": ("a table without rows", _TABLE),
     "no_columns/results.csv": ("a table without the columns of an evaluation", "a,b\n1,2\n"),
     "bytes/results.csv": ("a table that is not text", b"\xff\xfe\x00"),

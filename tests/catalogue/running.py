@@ -39,7 +39,7 @@ from epigym.space.search_problem import SearchProblem
 from epigym.space.space import StateSpace
 from epigym.task.structure import Lifted, Structure
 from epigym.task.task import EState, Task
-from learn.models.linear.model import read_model
+from learn.models import open_model
 from search.planning.options import SearchOptions
 from search.agents import make_agent, run_agent
 from search.agents.limits import Limits

@@ -251,7 +251,7 @@ FAULTS: Mapping[str, Fault] = {
         ("tests/epigym/envs/test_text.py",),
     ),
     "cli: exit code": Fault(
-        "a missing checkpoint counts as wrong input",
+        "a missing model counts as wrong input",
         (("epigym/cli/codes.py", "(MissingError, cls.NO_INPUT),\n            (EpigymError, cls.BAD_INPUT),",
           "(EpigymError, cls.BAD_INPUT),\n            (MissingError, cls.NO_INPUT),"),),
         ("tests/epigym/cli/test_command.py::test_a_command_that_meets_a_wrong_file_leaves_no_folder",),

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from learn.models.checkpoints import read_all
+from learn.training.resuming import read_checkpoint
 
 PROBLEM = "collaboration_communication/2_2_3_pl_6"  # 225 e-states
 HASH = {"name": "hash", "width": 64}
@@ -46,7 +46,7 @@ def assert_same(first: Path, second: Path) -> None:
     """See that the folders of two runs hold the same checkpoints and metrics."""
     assert drop_seconds(rows_of(first)) == drop_seconds(rows_of(second))
     for name in ("best", "last"):
-        one, two = (read_all(run / "checkpoints" / f"{name}.ckpt") for run in (first, second))
+        one, two = (read_checkpoint(run / "checkpoints" / f"{name}.ckpt") for run in (first, second))
         assert one["global_step"] == two["global_step"]
         assert one.keys() == two.keys()
         for part in one.keys() - {"callbacks", "loops"}:  # these hold folders and seconds

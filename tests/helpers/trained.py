@@ -7,17 +7,18 @@ from typing import Any
 import torch
 from torch import nn
 
+from epigym.config.targets import TARGET
 from learn.models.base import Base
 from learn.models.calibration import Calibration
-from learn.models.checkpoints import VERSION, Trained, write
-from learn.models.gine.network import GineNetwork, make_network
+from learn.models.gine.model import CLASSES, GINE, NetworkModel
+from learn.models.gine.network import GineNetwork, make_network, save_network
 
-PAPER = {"_target_": "learn.models.gine.paper.PaperNetwork"}
+PAPER = {TARGET: CLASSES["paper"]}
 SMALL = {"width": 8, "layers": 2}
 """Settings of a `GineNetwork`."""
 
 
-def random_trained(
+def random_model(
     network: Mapping[str, Any],
     encoding: str | Mapping[str, Any] = "hash",
     *,
@@ -25,7 +26,7 @@ def random_trained(
     base: Base = "none",
     steps: Calibration | None = None,
     seed: int = 0,
-) -> Trained:
+) -> NetworkModel:
     """A network of some settings whose outputs differ between states, and whose batch statistics are not the first."""
     torch.manual_seed(seed)
     chosen = {"name": encoding} if isinstance(encoding, str) else dict(encoding)
@@ -41,32 +42,26 @@ def random_trained(
         made.each.weight.data *= made.is_counted[:, None]
     else:
         nn.init.normal_([layer for layer in made.modules() if isinstance(layer, nn.Linear)][-1].weight, std=0.5)
-    made.eval().requires_grad_(False)
-    return Trained(Path("none"), made, chosen, tuple(types), base, steps or Calibration(), ("coin_in_the_box",))
+    target = network.get(TARGET, CLASSES[GINE])
+    return NetworkModel(
+        path="none",
+        kind=next((kind for kind, name in CLASSES.items() if name == target), target),
+        domain="coin_in_the_box",
+        settings={name: value for name, value in network.items() if name != TARGET},
+        encoding=chosen,
+        types=tuple(types),
+        base=base,
+        weights=save_network(made),
+        steps=steps or Calibration(),
+    )
 
 
-def random_regressor(encoding: str = "hash") -> Trained:
+def random_regressor(encoding: str = "hash") -> NetworkModel:
     """The paper's network."""
-    return random_trained(PAPER, encoding)
+    return random_model(PAPER, encoding)
 
 
-def content_of(trained: Trained, network: Mapping[str, Any]) -> dict[str, Any]:
-    """What training writes of a network of some settings."""
-    return {
-        "hyper_parameters": {
-            "version": VERSION,
-            "encoding": trained.encoding,
-            "types": list(trained.types),
-            "network": dict(network),
-            "base": trained.base,
-            "steps": [list(trained.steps.values), list(trained.steps.steps)],
-            "domains": list(trained.domains),
-        },
-        "state_dict": {f"network.{name}": tensor for name, tensor in trained.network.state_dict().items()},
-    }
-
-
-def write_checkpoint(path: Path, seed: int = 0) -> Path:
-    """A checkpoint of the paper's network in the form that training writes."""
-    write(content_of(random_trained(PAPER, seed=seed), PAPER), path)
+def write_regressor(path: Path, seed: int = 0) -> Path:
+    """The file of a model of the paper's network."""
+    random_model(PAPER, seed=seed).write(path)
     return path

@@ -59,11 +59,12 @@ def _escape(text: str) -> str:
 
 def _groups() -> str:
     rows = ["| group | option | settings |", "| --- | --- | --- |"]
-    for folder in sorted(path for path in (PLACE / "conf").iterdir() if path.is_dir() and "__" not in path.name):
-        for file in sorted(folder.glob("*.yaml")):
-            settings = _settings(pages.read_config(f"{folder.name}/{file.stem}")[1])
-            text = ", ".join(f"`{name}` `{default}`" for name, default, _ in settings)
-            rows.append(f"| `{folder.name}` | `{file.stem}` | {text} |")
+    conf = PLACE / "conf"
+    files = [file for file in conf.rglob("*/*.yaml") if "hydra" not in file.parts]
+    for file in sorted(files, key=lambda file: (file.parent.name, file.stem)):
+        settings = _settings(pages.read_config(str(file.relative_to(conf).with_suffix("")))[1])
+        text = ", ".join(f"`{name}` `{default}`" for name, default, _ in settings)
+        rows.append(f"| `{file.parent.name}` | `{file.stem}` | {text} |")
     return "\n".join(rows)
 
 

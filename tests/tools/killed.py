@@ -32,10 +32,10 @@ from matplotlib.figure import Figure
 import learn.train
 from epigym.cli.codes import ExitCode
 from epigym.io.checksummed import read_checksummed
-from learn.models.checkpoints import read_all
 from learn.rollouts import Rollouts, make_rollouts
 from learn.train import Train, train
 from learn.training import fitting  # noqa: F401 - the same
+from learn.training.resuming import read_checkpoint
 from search.evaluate import Evaluate, evaluate
 from search.evaluation.record import MEASURED
 from tests.helpers.commands import compose
@@ -193,7 +193,7 @@ def _read_training(run: Path) -> dict[str, Any]:
     with (run / "metrics.csv").open(newline="") as file:
         found["rows"] = [dict(row, seconds="") for row in csv.DictReader(file)]
     for name in ("best", "last"):
-        content = read_all(run / "checkpoints" / f"{name}.ckpt")
+        content = read_checkpoint(run / "checkpoints" / f"{name}.ckpt")
         for part in content.keys() - {"callbacks", "loops"}:  # these hold folders and seconds
             found[f"{name} {part}"] = _plain(content[part])
     return found

@@ -63,11 +63,10 @@ class Overrun:
         return is_in_time and self.peak_bytes <= 1.05 * self.memory_limit + (30 << 20)
 
 
-def configurations(checkpoint: str) -> Iterator[Configuration]:
-    """Every agent with every heuristic that it takes."""
+def configurations(model: str) -> Iterator[Configuration]:
+    """Every agent with every heuristic that it takes, and with the regressor of a file."""
     for agent in AGENTS:
-        for heuristic in HEURISTICS:
-            choice = {"name": heuristic, "checkpoint": checkpoint} if heuristic == "gnn" else heuristic
+        for choice in (*HEURISTICS, {"name": "learned", "label": "regressor", "model": model}):
             with suppress(UsageError):  # one that prefers no actions, for an agent that needs that
                 configuration = Configuration.of(agent, choice)
                 yield configuration
@@ -105,10 +104,10 @@ def measure(task: Task, chosen: list[Configuration], seconds: float, memory: str
 
 
 def write_untrained(path: str) -> None:
-    """Write the checkpoint of a regressor with random weights."""
-    from tests.helpers.trained import write_checkpoint
+    """Write a regressor with random weights."""
+    from tests.helpers.trained import write_regressor
 
-    write_checkpoint(Path(path))
+    write_regressor(Path(path))
 
 
 def main() -> None:
@@ -121,9 +120,9 @@ def main() -> None:
     task = load_problem(options.problem)
     rows: list[Overrun] = []
     with TemporaryDirectory() as folder:
-        checkpoint = str(Path(folder, "untrained.ckpt"))
-        [_] = supervise([Job(0, write_untrained, (checkpoint,))], parallel=1)
-        for row in measure(task, list(configurations(checkpoint)), options.seconds, options.memory):
+        model = str(Path(folder, "untrained.safetensors"))
+        [_] = supervise([Job(0, write_untrained, (model,))], parallel=1)
+        for row in measure(task, list(configurations(model)), options.seconds, options.memory):
             rows.append(row)
             print(f"{row.configuration:28s} {row.status:14s} {'killed' if row.is_killed else '':6s} "
                   f"{row.seconds:7.2f} s of {row.time_limit:g}, "

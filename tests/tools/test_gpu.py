@@ -35,4 +35,4 @@ def test_the_whole_program_runs_on_the_cpu(tmp_path: Path) -> None:
     assert cells[5] == "1,024"
     assert "piece 2 of 2: validation score " in said
     for name in ("baseline", "measured", "general"):
-        assert (tmp_path / "outputs" / "gpu" / name / "model.json").is_file()
+        assert (tmp_path / "outputs" / "gpu" / name / "model.safetensors").is_file()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import starmap
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,9 +19,7 @@ from epigym.features.texts import list_names
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from learn.models.base import BaseHeuristic
-from learn.models.checkpoints import Trained
-from learn.models.gine.model import NetworkModel
-from learn.models.gine.network import GineNetwork
+from learn.models.gine.model import GINE, NetworkModel
 
 
 class Influence(NamedTuple):
@@ -58,26 +55,26 @@ class NetworkExplanation:
         return self.base + self.correction
 
 
-def explain(space: StateSpace, trained: Trained, state: int, types: FeatureTypes) -> NetworkExplanation:
+def explain(space: StateSpace, model: NetworkModel, state: int, types: FeatureTypes) -> NetworkExplanation:
     """Decompose the value of an e-state under a network.
 
     Args:
         space: the state space.
-        trained: a `GineNetwork` with the encoding `relational`, on the CPU.
+        model: of the kind `gine` with the encoding `relational`.
         state: id of the e-state.
         types: types of the space's task.
 
     Raises:
         IndexError: when there is no such e-state.
-        UsageError: when the network has another class or encoding.
+        UsageError: when the network is of another kind or has another encoding.
     """
-    encoding = make_encoding(trained.encoding)
-    if not (isinstance(trained.network, GineNetwork) and isinstance(encoding, Relational)):
-        raise UsageError(f"{trained.path}: only networks of model=gine encoding=relational have nodes with names")
+    encoding = make_encoding(model.encoding)
+    if model.kind != GINE or not isinstance(encoding, Relational):
+        raise UsageError(f"{model.path}: only networks of model=gine encoding=relational have nodes with names")
     ids = np.array([state], dtype=np.int32)
     data = to_pyg(make_encoder(space, encoding).graphs(ids))
-    output, influence = measure_influence(trained.network, data)
-    heuristic = BaseHeuristic(space, trained.base)
+    output, influence = measure_influence(model.network, data)
+    heuristic = BaseHeuristic(space, model.base)
     base = float(heuristic(ids)[0])
     nodes = starmap(Influence, zip(name_nodes(space, state, types), influence.tolist(), strict=True))
     return NetworkExplanation(
@@ -132,12 +129,3 @@ def name_nodes(space: StateSpace, state: int, types: FeatureTypes) -> Iterator[s
     for pair in np.unique(rows.row_of[kept] * len(agents) + np.arange(len(agents))).tolist():
         row, agent = divmod(pair, len(agents))
         yield f"{agents[agent]}: worlds {{{', '.join(map(str, members[row].tolist()))}}}"
-
-
-def restore_network(model: NetworkModel, path: Path) -> Trained:
-    """Restore the PyTorch network of a `model.json`, for gradients."""
-    width = model.weights["last.weight"].shape[1]
-    layers = len({name.split(".")[1] for name in model.weights if name.startswith("layers.")})
-    network = GineNetwork(model.encoding, model.types, width=width, layers=layers).eval()
-    network.load_state_dict({name: torch.from_numpy(array) for name, array in model.weights.items()})
-    return Trained(path, network, dict(model.encoding), model.types, model.base, model.steps, (model.domain,))

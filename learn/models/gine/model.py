@@ -1,91 +1,150 @@
-"""Networks in files that are read and evaluated without PyTorch."""
+"""Networks: the model, and a scorer in the core for those of the kind `gine`, without PyTorch."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any, cast, get_args
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epigym import _core
+from epigym.config.packages import extras
+from epigym.config.targets import TARGET
 from epigym.encoding.encoder import Encoder, make_encoder, make_encoding
 from epigym.encoding.goal_graph import MAX_LABEL
+from epigym.encoding.identifiers import Identifiers
 from epigym.encoding.pyg import node_types
 from epigym.encoding.relational import Relational
-from epigym.errors import CheckpointError, UsageError
-from epigym.io.checksummed import add_checksum
-from epigym.io.files import AnyPath, write_text
+from epigym.errors import ModelError, UsageError
+from epigym.features.types import FeatureTypes
 from epigym.space.rows import GraphBatch
 from epigym.space.space import StateSpace, as_ids
 from learn.models.base import Base
-from learn.models.calibration import Calibration
-from learn.models.files import as_schema, read_model_file
-from learn.models.scoring import CorrectingScorer
+from learn.models.files import Content
+from learn.models.model import Model
+from learn.models.scoring import CorrectingScorer, Device, Scorer
 
-KIND = "gine"
-"""The kind declared in the file of a network."""
-FORMAT_VERSION = 2
-"""Version of the file and of the graphs."""
+if TYPE_CHECKING:
+    from torch import nn
 
-Weights = Mapping[str, NDArray[np.float32]]
+GINE, PAPER = "gine", "paper"
+"""The kinds of the networks of epigym."""
+CLASSES = {GINE: "learn.models.gine.network.GineNetwork", PAPER: "learn.models.gine.paper.PaperNetwork"}
+"""Their classes."""
+
+Weights = Mapping[str, NDArray[Any]]
+
+logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class NetworkModel:
-    """A trained `GineNetwork` with all data for scoring e-states.
+@dataclass(frozen=True, kw_only=True)
+class NetworkModel(Model):
+    """A trained network that corrects a base heuristic.
 
     Attributes:
-        domain: training domain; `general` for several.
+        settings: arguments of its class.
         encoding: encoding of its graphs, with settings.
         types: ids of the known types, ascending; empty if the encoding has none.
         base: the base heuristic that it corrects.
-        steps: calibration of its values to steps.
         weights: its tensors by name.
-        schema: colours of the predicates and action schemas in training.
-        card: description of the training and its validation.
     """
 
-    domain: str
+    kind: str = GINE
+    settings: Mapping[str, Any] = field(default_factory=dict)
     encoding: Mapping[str, Any]
-    types: tuple[int, ...]
+    types: tuple[int, ...] = ()
     base: Base
-    steps: Calibration
     weights: Weights
-    schema: frozenset[int] = frozenset()
-    card: Mapping[str, Any] = field(default_factory=dict)
+
+    def make_scorer(
+        self, space: StateSpace, device: Device = "auto", threads: int = 1, *, types: FeatureTypes | None = None
+    ) -> Scorer:
+        """Bind the model to a state space, see `Model.make_scorer`; classes that it names are imported."""
+        named = {CLASSES.get(self.kind, self.kind), self.encoding.get(TARGET)} - {None, *CLASSES.values()}
+        for name in sorted(map(str, named)):
+            logger.info("%s names %s, whose module is imported", self.path or "the network", name)
+        # Encodings of others may make other graphs.
+        is_ours = type(make_encoding(self.encoding)).encoder in (Identifiers.encoder, Relational.encoder)
+        if self.kind == GINE and is_ours and device != "cuda":
+            return FusedScorer(self, space)
+        return self._make_torch_scorer(space, device, threads, is_ours=is_ours)
+
+    @extras()
+    def _make_torch_scorer(self, space: StateSpace, device: Device, threads: int, *, is_ours: bool) -> Scorer:
+        import torch  # takes seconds
+
+        from learn.models.gine.scorer import NetworkScorer, PaperScorer
+
+        torch.set_num_threads(threads)
+        has_gpu = torch.cuda.is_available()
+        if device == "cuda" and not has_gpu:
+            raise UsageError("device=cuda: PyTorch finds no GPU here: give device=cpu")
+        if self.kind == PAPER and is_ours and device != "cuda":
+            return PaperScorer(self, space)
+        return NetworkScorer(self, space, "cuda" if has_gpu and device != "cpu" else "cpu")
+
+    @cached_property
+    def network(self) -> nn.Module:
+        """The network of PyTorch in evaluation mode, on the CPU.
+
+        Raises:
+            ModelError: when its class cannot be imported, or the settings or weights do not fit it.
+        """
+        from learn.models.gine.network import load_network
+
+        return load_network(self)
+
+    def _pack(self) -> Content:
+        values = {name: getattr(self, name) for name in ("settings", "base", "encoding", "types")}
+        return Content(values, self.weights)
+
+    @classmethod
+    def _unpack(cls, content: Content, **common: Any) -> Self:
+        values, weights = content
+        types = tuple(values["types"])
+        if any(type(one) is not int for one in types) or list(types) != sorted({*types}) or min(types, default=1) < 1:
+            raise ValueError("type ids are not whole numbers from 1 on, unique and ascending")
+        settings, encoding = dict(values["settings"]), dict(values["encoding"])
+        model = cls(**common, settings=settings, encoding=encoding, types=types, base=values["base"], weights=weights)
+        if encoding.get(TARGET) is None:
+            make_encoding(encoding)
+            if model.kind == GINE:
+                model.make_core()
+        return model
 
     @property
     def is_typed(self) -> bool:
         """Whether nodes have types instead of identifiers."""
         return "nodes.types.weight" in self.weights
 
-    @cached_property
-    def core(self) -> _core.GineNetwork:
-        """The network in the core.
+    def make_core(self) -> _core.GineNetwork:
+        """Make the network in the core.
 
         Raises:
-            CheckpointError: when the weights are not those of a network.
+            ModelError: when the weights are not those of a network.
         """
         try:
-            if self.is_typed:
-                encoding = cast(Relational, make_encoding(self.encoding))
+            encoding = make_encoding(self.encoding)
+            columns = self.weights["nodes.types.weight" if self.is_typed else "nodes.0.weight"].shape
+            if isinstance(encoding, Relational):
+                if columns[0] != 1 + len(self.types):
+                    raise ValueError(f"{columns[0]} embeddings for {len(self.types)} types")
                 index = np.zeros(encoding.type_ids + 1, dtype=np.int64)
                 index[list(self.types)] = np.arange(1, len(self.types) + 1)
                 names = {name: name.removeprefix("nodes.").replace(".edges.", ".relations.") for name in self.weights}
                 return _core.GineNetwork({names[name]: array for name, array in self.weights.items()}, index)
+            if columns[1] != encoding.width:
+                raise ValueError(f"nodes have {columns[1]} bits, those of the encoding {encoding.width}")
             labels = (np.arange(MAX_LABEL + 1)[:, None] / MAX_LABEL).astype(np.float32)
             layers = {name.partition(".edges.")[0] for name in self.weights if ".edges." in name}
             tables = {f"{layer}.relations.weight": self._perceive(f"{layer}.edges", labels) for layer in layers}
             return _core.GineNetwork({**self.weights, **tables})
-        except (AttributeError, IndexError, KeyError, UsageError, ValueError) as error:
-            raise CheckpointError(f"the weights of {self.domain} make no network: {error}") from None
+        except Exception as error:  # weights of a file may be anything
+            raise ModelError(f"{self.path}: the weights make no network: {error}") from None
 
     def embed(self, identifiers: NDArray[np.uint8]) -> NDArray[np.float32]:
         """float32[n, width]: the embeddings of identifiers, 0/1 bits uint8[n, bits]."""
@@ -115,6 +174,7 @@ class FusedScorer(CorrectingScorer):
     def __init__(self, model: NetworkModel, space: StateSpace) -> None:
         super().__init__(space, model.base, model.steps)
         self._model = model
+        self._core = model.make_core()
         self._encoder = make_encoder(space, make_encoding(model.encoding))
 
     def rate_known(self, ids: NDArray[np.int32]) -> float:
@@ -127,66 +187,8 @@ class FusedScorer(CorrectingScorer):
 
     def _correct(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
         if not isinstance(self._encoder, Encoder):
-            return self._model.core.score(self._encoder.core, as_ids(ids))
+            return self._core.score(self._encoder.core, as_ids(ids))
         nodes, *edges = self._encoder.graphs(ids)
         _, first, places = np.unique(np.packbits(nodes, axis=1), axis=0, return_index=True, return_inverse=True)
         inputs = self._model.embed(nodes[first])[places.ravel()]
-        return self._model.core.forward_features(inputs, node_types(GraphBatch(nodes, *edges)), *edges)
-
-
-def write_network(model: NetworkModel, path: AnyPath) -> None:
-    """Write a network as JSON with a checksum; weights are float32 in base64."""
-    weights = {
-        name: [list(array.shape), base64.b64encode(np.ascontiguousarray(array, dtype="<f4").tobytes()).decode()]
-        for name, array in model.weights.items()
-    }
-    content = add_checksum(
-        {
-            "format_version": FORMAT_VERSION,
-            "kind": KIND,
-            "domain": model.domain,
-            "schema": sorted(f"{colour:016x}" for colour in model.schema),
-            "card": dict(model.card),
-            "encoding": dict(model.encoding),
-            "base": model.base,
-            "steps": [list(model.steps.values), list(model.steps.steps)],
-            "types": list(model.types),
-            "weights": weights,
-        }
-    )
-    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(value)}" for name, value in content.items())
-    write_text(path, f"{{\n{lines}\n}}\n")
-
-
-def read_network(path: AnyPath) -> NetworkModel:
-    """Read a network from a file of `write_network`.
-
-    Raises:
-        CheckpointError: when the file is of another kind or version, is damaged, or does not describe a network.
-        MissingError: when there is no such file.
-    """
-    try:
-        data = read_model_file(path, FORMAT_VERSION)
-        if data["base"] not in get_args(Base):
-            raise ValueError(f"base is {data['base']!r}, expected one of {', '.join(get_args(Base))}")
-        model = NetworkModel(
-            domain=str(data["domain"]),
-            encoding=dict(data["encoding"]),
-            types=tuple(map(int, data["types"])),
-            base=data["base"],
-            steps=Calibration(*data["steps"]),
-            weights={name: _read_array(name, *entry) for name, entry in data["weights"].items()},
-            schema=as_schema(data["schema"]),
-            card=dict(data["card"]),
-        )
-        _ = model.core
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError, binascii.Error) as error:
-        raise CheckpointError(f"{Path(path)}: no network: {error!r}") from None
-    return model
-
-
-def _read_array(name: str, shape: list[int], text: str) -> NDArray[np.float32]:
-    array = np.frombuffer(base64.b64decode(text, validate=True), dtype="<f4").reshape(shape).astype(np.float32)
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} has entries that are no finite numbers")
-    return array
+        return self._core.forward_features(inputs, node_types(GraphBatch(nodes, *edges)), *edges)

@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch_geometric.nn import GINEConv
@@ -19,7 +20,8 @@ from torch_geometric.nn import GINEConv
 from epigym.config.targets import TARGET, find, make
 from epigym.encoding.encoder import Encoding, make_encoding
 from epigym.encoding.relational import KIND_OF, RELATIONS, Relational
-from epigym.errors import UsageError
+from epigym.errors import ModelError, UsageError
+from learn.models.gine.model import CLASSES, GINE, NetworkModel
 
 
 class GineNetwork(nn.Module):
@@ -187,3 +189,28 @@ def make_network(settings: Mapping[str, Any], encoding: Mapping[str, Any], types
     offered = {"encoding": dict(encoding), "types": tuple(types)}
     network: nn.Module = make(chosen, GineNetwork, **{name: offered[name] for name in offered if name in parameters})
     return network
+
+
+def load_network(model: NetworkModel) -> nn.Module:
+    """Make the network of a model in evaluation mode, on the CPU.
+
+    Raises:
+        ModelError: when its class cannot be imported, or the settings or weights do not fit it.
+    """
+    settings = model.settings if model.kind == GINE else {**model.settings, TARGET: CLASSES.get(model.kind, model.kind)}
+    try:
+        with torch.random.fork_rng(devices=[]):
+            network = make_network(settings, model.encoding, model.types)
+        network.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in model.weights.items()})
+    except Exception as error:  # a user's network may raise any exception
+        reason = str(error).partition("\n")[0].rstrip(":")
+        raise ModelError(f"{model.path}: no network of kind {model.kind}: {reason}") from None
+    return network.eval().requires_grad_(False)
+
+
+def save_network(network: nn.Module) -> dict[str, Any]:
+    """The tensors of a network as arrays, floating-point numbers with 32 bits."""
+    return {
+        name: (tensor.float() if tensor.is_floating_point() else tensor).numpy(force=True).copy()
+        for name, tensor in network.state_dict().items()
+    }

@@ -8,7 +8,6 @@ normalisation into the linear layers.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -19,36 +18,34 @@ from torch.nn.functional import linear
 from torch.nn.utils.fusion import fuse_linear_bn_eval
 
 from epigym.encoding.encoder import Encoder, make_encoder, make_encoding
-from epigym.encoding.identifiers import Identifiers
 from epigym.encoding.pyg import to_pyg
-from epigym.encoding.relational import Relational
-from epigym.errors import UsageError
 from epigym.space.growing import GrowingTable
 from epigym.space.space import StateSpace
-from learn.models.checkpoints import Trained
-from learn.models.gine.model import FusedScorer, NetworkModel
-from learn.models.gine.network import GineNetwork
+from learn.models.gine.model import NetworkModel
 from learn.models.gine.paper import PaperNetwork
 from learn.models.gine.shared import make_goals, make_states
-from learn.models.scoring import CorrectingScorer, Device, Scorer
+from learn.models.scoring import CorrectingScorer
 
 
 class NetworkScorer(CorrectingScorer):
     """A network evaluated by PyTorch, bound to a state space.
 
     Args:
-        trained: the network, on any device.
+        model: the network.
         space: the state space.
+        device: `cpu` or `cuda`.
 
     Raises:
         LimitError: when the task does not fit the encoding that the network was trained with.
+        ModelError: when the weights do not fit the class of the network.
+        UsageError: when the class does not exist.
     """
 
-    def __init__(self, trained: Trained, space: StateSpace) -> None:
-        super().__init__(space, trained.base, trained.steps)
-        self._encoder = make_encoder(space, make_encoding(trained.encoding))
-        self._network = trained.network
-        self._device = next((one.device for one in trained.network.parameters()), torch.device("cpu"))
+    def __init__(self, model: NetworkModel, space: StateSpace, device: str = "cpu") -> None:
+        super().__init__(space, model.base, model.steps)
+        self._encoder = make_encoder(space, make_encoding(model.encoding))
+        self._network = model.network.to(device)
+        self._device = torch.device(device)
 
     @torch.inference_mode()
     def _correct(self, ids: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -63,10 +60,10 @@ class PaperScorer(CorrectingScorer):
     """
 
     @torch.inference_mode()
-    def __init__(self, trained: Trained, space: StateSpace) -> None:
-        super().__init__(space, trained.base, trained.steps)
-        self._encoder = cast(Encoder, make_encoder(space, make_encoding(trained.encoding)))
-        self._network = fold_batch_norm(cast(PaperNetwork, trained.network))
+    def __init__(self, model: NetworkModel, space: StateSpace) -> None:
+        super().__init__(space, model.base, model.steps)
+        self._encoder = cast(Encoder, make_encoder(space, make_encoding(model.encoding)))
+        self._network = fold_batch_norm(cast(PaperNetwork, model.network))
         self._constants = self._network.constants(make_goals([self._encoder.goal]), len(space.task.agents))
         self._identifiers = GrowingTable(self._constants.from_epsilon[0].shape[1], np.float32)
 
@@ -81,54 +78,6 @@ class PaperScorer(CorrectingScorer):
         states = make_states(rows, classes, goal, layers=len(self._network.convs), gradients=False)
         nodes = torch.from_numpy(self._identifiers.rows[met])
         return self._network.regress_shared(nodes, self._constants, states).double().numpy()
-
-
-def make_scorer(trained: Trained, space: StateSpace, device: Device = "auto") -> Scorer:
-    """Make the fastest scorer of a network.
-
-    Args:
-        trained: the network.
-        space: the state space.
-        device: `cpu`, `cuda`, or `auto`, which uses a GPU if there is one for networks that only PyTorch evaluates.
-
-    Raises:
-        LimitError: when the task does not fit the encoding that the network was trained with.
-        UsageError: when there is no such device.
-    """
-    if device == "cuda" and not torch.cuda.is_available():
-        raise UsageError("heuristic.device=cuda: PyTorch finds no GPU here: give heuristic.device=cpu")
-    kind = type(trained.network)
-    encoder = type(make_encoding(trained.encoding)).encoder
-    is_fast = device != "cuda" and encoder in (Identifiers.encoder, Relational.encoder)  # others may make other graphs
-    if is_fast and kind is PaperNetwork:
-        return PaperScorer(trained, space)
-    if is_fast and kind is GineNetwork:
-        return FusedScorer(as_model(trained), space)
-    if device == "cuda" or (device == "auto" and torch.cuda.is_available()):
-        trained.network.cuda()
-    return NetworkScorer(trained, space)
-
-
-def as_model(
-    trained: Trained, schema: frozenset[int] = frozenset(), card: Mapping[str, Any] | None = None
-) -> NetworkModel:
-    """Convert a `GineNetwork` to a model that needs no PyTorch.
-
-    Args:
-        trained: the network.
-        schema: colours of the predicates and action schemas in training.
-        card: description of the training and its validation.
-    """
-    return NetworkModel(
-        domain=trained.domains[0] if len(trained.domains) == 1 else "general",
-        encoding=trained.encoding,
-        types=trained.types,
-        base=trained.base,
-        steps=trained.steps,
-        weights={name: tensor.numpy(force=True).copy() for name, tensor in trained.network.state_dict().items()},
-        schema=schema,
-        card=card or {},
-    )
 
 
 def fold_batch_norm(network: PaperNetwork) -> PaperNetwork:

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epigym.config.values import make
-from epigym.errors import CheckpointError, UsageError
 from epigym.features.counts import RelationalFeatures
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
-from epigym.io.checksummed import add_checksum
-from epigym.io.files import write_text
 from epigym.space.space import StateSpace
 from learn.models.base import Base, BaseHeuristic
-from learn.models.calibration import Calibration
-from learn.models.files import as_schema, read_model_file
+from learn.models.files import Content, get_column
+from learn.models.model import Model
+from learn.models.scoring import Device
 
-FORMAT_VERSION = 3
-"""Version of the file and of the features."""
+LINEAR = "linear"
+"""The kind of linear models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +58,11 @@ class Observed:
         self.base = BaseHeuristic(space, representation.base)
 
 
-@dataclass(frozen=True)
-class LinearModel:
+@dataclass(frozen=True, kw_only=True)
+class LinearModel(Model):
     """A linear model: a weighted sum of features and a base heuristic, plus a constant.
 
     Attributes:
-        domain: training domain; `general` for several.
         representation: the feature set.
         colours: uint64[n], the features, ascending.
         weights: float64[n], weights of the features.
@@ -76,12 +70,9 @@ class LinearModel:
         base_weight: weight of the base heuristic.
         constant: added to every score.
         definitions: texts of the features and of those mentioned in them, by colour.
-        schema: colours of the predicates and action schemas in training.
-        card: description of the training and its validation.
-        steps: calibration of scores to steps.
     """
 
-    domain: str
+    kind: str = LINEAR
     representation: Representation
     colours: NDArray[np.uint64]
     weights: NDArray[np.float64]
@@ -89,9 +80,12 @@ class LinearModel:
     base_weight: float = 0.0
     constant: float = 0.0
     definitions: Mapping[int, str] = field(default_factory=dict)
-    schema: frozenset[int] = frozenset()
-    card: Mapping[str, Any] = field(default_factory=dict)
-    steps: Calibration = field(default_factory=Calibration)
+
+    def make_scorer(
+        self, space: StateSpace, device: Device = "auto", threads: int = 1, *, types: FeatureTypes | None = None
+    ) -> LinearScorer:
+        """Bind the model to a state space, see `Model.make_scorer`; it needs neither a GPU nor threads."""
+        return LinearScorer(space, self, types)
 
     def weigh(
         self, ptr: NDArray[np.int64], colour: NDArray[np.uint64], value: NDArray[np.float32]
@@ -103,6 +97,43 @@ class LinearModel:
         place = np.minimum(np.searchsorted(self.colours, colour), len(self.colours) - 1)
         weight = np.where(self.colours[place] == colour, self.weights[place], 0.0)
         return np.bincount(np.repeat(np.arange(rows), np.diff(ptr)), weight * value, rows).astype(np.float64)
+
+    def _pack(self) -> Content:
+        texts = {f"{colour:016x}": text for colour, text in sorted(self.definitions.items())}
+        values = {
+            "settings": {"iterations": self.representation.iterations, "worlds": self.representation.worlds},
+            "base": self.representation.base,
+            "base_weight": self.base_weight,
+            "constant": self.constant,
+        }
+        tensors: dict[str, NDArray[Any]] = {"colours": self.colours, "weights": self.weights, "seen": self.seen}
+        return Content(values, tensors | {"texts": np.frombuffer(json.dumps(texts).encode(), dtype=np.uint8)})
+
+    @classmethod
+    def _unpack(cls, content: Content, **common: Any) -> Self:
+        values, tensors = content
+        representation = {**values["settings"], "base": values["base"]}
+        columns = (("colours", "uint64"), ("weights", "float64"), ("seen", "int64"), ("texts", "uint8"))
+        colours, weights, seen, texts = (get_column(tensors, *column) for column in columns)
+        if not len(colours) == len(weights) == len(seen):
+            raise ValueError("colours, weights and counts have different lengths")
+        if not (colours[1:] > colours[:-1]).all():
+            raise ValueError("colours are not unique and ascending")
+        if (seen < 0).any():
+            raise ValueError("a count is negative")
+        base_weight, constant = float(values["base_weight"]), float(values["constant"])
+        if not np.isfinite([base_weight, constant]).all():
+            raise ValueError("base_weight or constant is no finite number")
+        return cls(
+            **common,
+            representation=make(Representation, representation, "settings."),
+            colours=colours,
+            weights=weights,
+            seen=seen,
+            base_weight=base_weight,
+            constant=constant,
+            definitions={int(colour, 16): str(text) for colour, text in json.loads(texts.tobytes()).items()},
+        )
 
 
 class LinearScorer:
@@ -133,105 +164,3 @@ class LinearScorer:
         """float64[k]: scores of `ids` (int32[k]), in steps."""
         base = self._model.base_weight * self._observed.base(ids)
         return self._model.weigh(*self._observed.features(ids)) + base + self._model.constant
-
-
-def write_model(model: LinearModel, path: str | os.PathLike[str]) -> None:
-    """Write a model as JSON with one line per feature, by descending absolute weight.
-
-    The line has the colour, the weight, the number of training e-states and the text of the feature. Features that are
-    only mentioned in these texts follow.
-    """
-    colours, weights, seen = model.colours.tolist(), model.weights.tolist(), model.seen.tolist()
-    order = np.argsort(-np.abs(model.weights), kind="stable").tolist()
-    others = sorted(set(model.definitions) - set(colours))
-    content = add_checksum(
-        {
-            "format_version": FORMAT_VERSION,
-            "domain": model.domain,
-            "representation": asdict(model.representation),
-            "base_weight": model.base_weight,
-            "constant": model.constant,
-            "steps": [list(model.steps.values), list(model.steps.steps)],
-            "card": dict(model.card),
-            "schema": sorted(f"{colour:016x}" for colour in model.schema),
-            "features": [
-                [f"{colours[place]:016x}", weights[place], seen[place], model.definitions.get(colours[place], "")]
-                for place in order
-            ],
-            "mentioned": {f"{colour:016x}": model.definitions[colour] for colour in others},
-        }
-    )
-    write_text(path, "".join(_lines(content)))
-
-
-def _lines(content: Mapping[str, Any]) -> Iterator[str]:
-    yield "{\n"
-    for name, value in content.items():
-        if name not in ("features", "mentioned"):
-            yield f" {json.dumps(name)}: {json.dumps(value)},\n"
-    yield ' "features": [\n'
-    yield ",\n".join(f"  {json.dumps(row)}" for row in content["features"])
-    yield '\n ],\n "mentioned": {\n'
-    yield ",\n".join(f"  {json.dumps(colour)}: {json.dumps(text)}" for colour, text in content["mentioned"].items())
-    yield "\n }\n}\n"
-
-
-def read_model(path: str | os.PathLike[str]) -> LinearModel:
-    """The model of a file of `write_model`.
-
-    Raises:
-        CheckpointError: when it is no such file, damaged, one of another version, or has an entry that is not a finite
-            number, or a negative count.
-        MissingError: when there is none.
-    """
-    try:
-        data = read_model_file(path, FORMAT_VERSION)
-        rows = sorted(
-            (
-                int(colour, 16),
-                _finite(weight, f"the weight of feature {colour}"),
-                _count(seen, f"the count of feature {colour}"),
-                str(text),
-            )
-            for colour, weight, seen, text in data["features"]
-        )
-        return LinearModel(
-            domain=str(data["domain"]),
-            representation=make(Representation, data["representation"], "representation."),
-            colours=np.array([row[0] for row in rows], dtype=np.uint64),
-            weights=np.array([row[1] for row in rows], dtype=np.float64),
-            seen=np.array([row[2] for row in rows], dtype=np.int64),
-            definitions={row[0]: row[3] for row in rows if row[3]}
-            | {int(colour, 16): str(text) for colour, text in data["mentioned"].items()},
-            base_weight=_finite(data["base_weight"], "base_weight"),
-            constant=_finite(data["constant"], "constant"),
-            schema=as_schema(data["schema"]),
-            card=dict(data["card"]),
-            steps=Calibration(*data["steps"]),
-        )
-    except UsageError as error:
-        raise CheckpointError(f"{path}: no linear model: {error}: train it again") from None
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-        raise CheckpointError(f"{path}: no linear model: {error!r}") from None
-
-
-def read_schema(path: str | os.PathLike[str]) -> frozenset[int]:
-    """Read only the schema from the beginning of a file of `write_model`; errors as `read_model`."""
-    with suppress(OSError, TypeError, ValueError), open(path, encoding="utf-8") as file:
-        for line in file:
-            name, _, value = line.rstrip(",\n").partition(": ")
-            if name == ' "schema"':
-                return as_schema(json.loads(value))
-    return read_model(path).schema
-
-
-def _finite(value: Any, entry: str) -> float:
-    if type(value) not in (int, float) or not abs(value) <= sys.float_info.max:
-        raise UsageError(f"{entry} is {value!r}, expected a finite number")
-    return float(value)
-
-
-def _count(value: Any, entry: str) -> int:
-    if type(value) is not int or not 0 <= value < 2**63:
-        raise UsageError(f"{entry} is {value!r}, expected a whole number from 0 on")
-    return value

@@ -25,7 +25,7 @@ from epigym.features.types import Description, FeatureTypes
 from learn.data.pairs import Pairs
 from learn.models.base import Base
 from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation
-from learn.models.shipped import GENERAL
+from learn.models.model import GENERAL
 from learn.training.linear.aggregation import make_added_pairs, sample_larger
 from learn.training.linear.fit import FeatureData, Loss, fit, observe
 from learn.training.options import LinearOptions
@@ -92,7 +92,7 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> S
 
     Args:
         domains: one model is trained for all of them.
-        options: see `conf/model/linear.yaml`.
+        options: see `conf/training/model/linear.yaml`.
         seed: equal seeds sample equal problems.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Assessment of a network on problems outside its training.
+"""Assessment of a model on problems outside its training.
 
 The validation samples of a training are e-states of its own problems. Here whole other problems are explored and
 labelled in the same way, so the errors are those of search.
@@ -22,8 +22,7 @@ from epigym.language import Reading
 from epigym.problem import load_problem
 from learn.data.explorers import ExplorerSettings, NoGoalError
 from learn.data.pairs import make_rollout
-from learn.models.runs import find_checkpoint
-from learn.models.scoring import open_scorer
+from learn.models.opening import open_for
 from learn.training.report.pictures import draw_predictions
 from learn.training.report.report import measure_errors
 
@@ -34,7 +33,7 @@ def assess(
     problems: Sequence[str],
     reading: Reading,
     explorer: ExplorerSettings,
-    checkpoint: str | None,
+    model: str | None,
     folder: Path,
 ) -> list[dict[str, Any]]:
     """Compare predictions and the goal count with exact distances, and draw two pictures for every problem.
@@ -45,26 +44,26 @@ def assess(
         problems: files, or instances as `domain/instance`.
         reading: how files are read.
         explorer: settings of the exploration.
-        checkpoint: path in which `{domain}` stands for the problem's domain; None for the newest run on that domain.
+        model: see `learn.models.opening.open_for`.
         folder: folder of the pictures.
 
     Returns:
-        One row per problem: its samples, R², MAE and rank correlation (Spearman's) of the network with the distance,
+        One row per problem: its samples, R², MAE and rank correlation (Spearman's) of the model with the distance,
         MAE and rank correlation of the goal count; a correlation is NaN if all distances or all predictions are equal.
 
     Raises:
-        EpigymError: when a problem, a setting or a checkpoint is wrong, or no problem is left.
+        EpigymError: when a problem, a setting or a model is wrong, or no problem is left.
     """
     rows = []
     tasks = [load_problem(problem, reading) for problem in problems]
     for problem, task in zip(problems, tasks, strict=True):
-        file = find_checkpoint(checkpoint, task.domain)
+        opened = open_for(model, task)
         try:
             states = make_rollout(task, explorer)
         except NoGoalError as error:
             logger.warning("%s is left out: %s", problem, error)
             continue
-        scorer = open_scorer(file, states.space)
+        scorer = opened.make_scorer(states.space)
         predicted = scorer.steps(scorer.score(states.ids)).astype(np.float32)
         true = states.distance.astype(np.float32)
         name = slug(problem.replace("/", "_"))

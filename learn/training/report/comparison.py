@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from math import nan
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from epigym.errors import MissingError
-from learn.models.runs import RUN_FILE, read_records
+from epigym.errors import EpigymError, MissingError
+from epigym.io.checksummed import read_checksummed
+from learn.training.options import RUN_FILE
+
+logger = logging.getLogger(__name__)
 
 COUNTS = {
     "solved": "val/solved",
@@ -41,7 +45,14 @@ def compare(folder: Path) -> list[dict[str, Any]]:
     Raises:
         MissingError: when there is no finished run.
     """
-    rows = read_records(folder, lambda _, record: (_make_key(record), _make_row(record)))
+    rows = []
+    for path in sorted(folder.rglob(RUN_FILE)):
+        try:
+            record = read_checksummed(path, "train again, or delete it")
+            rows.append((_make_key(record), _make_row(record)))
+        except (EpigymError, KeyError, TypeError, ValueError) as error:
+            reason = error if isinstance(error, EpigymError) else f"{path}: {error!r}"
+            logger.warning("skipped the damaged record of a run: %s", reason)
     if not rows:
         raise MissingError(f"there is no finished run below {folder}: expected some {RUN_FILE} of learn.train")
     ordered = [row for _, row in sorted(rows, key=itemgetter(0))]

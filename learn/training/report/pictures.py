@@ -22,7 +22,7 @@ def draw_curves(history: Sequence[Mapping[str, float]], best: Mapping[str, float
 
     Args:
         history: rows of metrics, see `learn.training.resuming.History.rows`.
-        best: the row of the best checkpoint.
+        best: the row of the best network.
         path: the PNG file.
     """
     figure = Figure(figsize=(10, 4), layout="constrained")
@@ -39,7 +39,7 @@ def draw_curves(history: Sequence[Mapping[str, float]], best: Mapping[str, float
     left.set(yscale="log", xlabel="step", ylabel="loss (MSE of normalised distance)")
     right.set(yscale="log", xlabel="step", ylabel="validation error [steps]")
     for axes in (left, right):
-        axes.axvline(best["step"], color="0.6", linestyle=":", label="best checkpoint")
+        axes.axvline(best["step"], color="0.6", linestyle=":", label="best network")
         axes.legend(frameon=False)
     _save(figure, path)
 
@@ -51,7 +51,7 @@ def draw_search_curves(
 
     Args:
         history: rows of metrics, see `learn.training.resuming.History.rows`; stopped validations are omitted.
-        best: the row of the best checkpoint.
+        best: the row of the best network.
         problems: number of validation problems.
         path: the PNG file.
     """
@@ -65,7 +65,7 @@ def draw_search_curves(
     )
     for axes, name, label, colour, rows in curves:
         axes.plot([row["epoch"] + 1 for row in rows], [row[name] for row in rows], color=colour, marker=".")
-        axes.axvline(best["epoch"] + 1, color="0.6", linestyle=":", label="best checkpoint")
+        axes.axvline(best["epoch"] + 1, color="0.6", linestyle=":", label="best network")
         axes.set(xlabel="epoch", ylabel=label)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.legend(frameon=False)

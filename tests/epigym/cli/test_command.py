@@ -95,7 +95,7 @@ def test_a_command_that_meets_a_wrong_file_leaves_no_folder(call: Call, tmp_path
     for name, text in wrong.items():
         (tmp_path / name).write_text(text)
     assert call("solve", "wrong.txt", "run_dir=run")[0] == ExitCode.BAD_INPUT
-    assert call("assess", "domain=coin_in_the_box")[0] == ExitCode.NO_INPUT
+    assert call("assess", "domain=coin_in_the_box", "model=gone")[0] == ExitCode.NO_INPUT
     assert "none of 1 problems has a goal" in call("train", "hopeless.txt")[2]
     assert {path.name for path in tmp_path.iterdir()} == {"coin.txt", *wrong}
 

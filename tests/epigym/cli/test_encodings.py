@@ -48,7 +48,7 @@ def test_a_command_ends_as_with_utf_8(tmp_path: Path, encoding: str, command: st
 @pytest.mark.slow
 def test_tables_of_training_are_shown_in_ascii(tmp_path: Path) -> None:
     train = " ".join(("learn.train", *PAPER, "trainer.max_epochs=1", "run_dir=runs/first"))
-    assess = "learn.assess problem=coin_in_the_box/pl_3 checkpoint=runs/first/checkpoints/best.ckpt run_dir=assessed"
+    assess = "learn.assess problem=coin_in_the_box/pl_3 model=runs/first run_dir=assessed"
     rollouts = "learn.rollouts problem=coin_in_the_box/pl_3 run_dir=rollouts outputs=sets"
     for command, title in (
         (train, ""),

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from learn.models.runs import find_checkpoint
 
 from domains.output import CLOSED_PIPE
 from epigym.__main__ import main
@@ -17,7 +18,6 @@ from epigym.cli.codes import ExitCode
 from epigym.cli.logs import ConsoleLog
 from epigym.errors import EpigymError
 from epigym.problem import load_problem
-from learn.models.runs import find_checkpoint
 from learn.models.shipped import find_model
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.marks import slow_but

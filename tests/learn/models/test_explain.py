@@ -1,18 +1,18 @@
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from epigym import StateSpace, load_problem
-from epigym.errors import CheckpointError, MissingError, UsageError
+from epigym.errors import MissingError, ModelError, UsageError
 from epigym.features.types import FeatureTypes
-from epigym.io.checksummed import write_checksummed
 from learn.explain import Explain, explain
 from learn.models.base import Base
 from learn.models.linear.explaining import Explanation
 from learn.models.linear.explaining import explain as explained
-from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation, write_model
+from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation
 from tests.helpers import tasks
 from tests.helpers.commands import compose
 from tests.helpers.structures import follow
@@ -62,16 +62,16 @@ def test_the_parts_add_up_to_the_score(base: Base, plan: tuple[str, ...]) -> Non
 def test_what_is_listed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, space, types = make_model("none")
     none = np.array([], dtype=np.uint64)
-    empty = LinearModel("", model.representation, none, none.astype(np.float64), none.astype(np.int64), constant=2)
+    empty = replace(
+        model, colours=none, weights=none.astype(np.float64), seen=none.astype(np.int64), base_weight=0.0, constant=2
+    )
     found = explained(space, empty, 0, types)
     assert (found.score, found.features, found.known) == (2, 0, 0)
-    every = run_explain(capsys, f"problem={PROBLEM}", f"checkpoint={file}", "top=100").features
-    some = run_explain(capsys, f"problem={PROBLEM}", f"checkpoint='{file.parent}/{{domain}}.json'", "top=3")
+    every = run_explain(capsys, f"problem={PROBLEM}", f"model={file}", "top=100").features
+    some = run_explain(capsys, f"problem={PROBLEM}", f"model='{file.parent}/{{domain}}.safetensors'", "top=3")
     assert "at the start" in some.lines[0]
     assert some.features == every[:3]
-    assert "contribution" not in " ".join(
-        run_explain(capsys, f"problem={PROBLEM}", f"checkpoint={file}", "top=0").lines
-    )
+    assert "contribution" not in " ".join(run_explain(capsys, f"problem={PROBLEM}", f"model={file}", "top=0").lines)
 
 
 class Printed:
@@ -100,8 +100,8 @@ def run_explain(capsys: pytest.CaptureFixture[str], *overrides: str) -> Printed:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    write_model(make_model("h_ff")[0], tmp_path / "coin_in_the_box.json")
-    return tmp_path / "coin_in_the_box.json"
+    make_model("h_ff")[0].write(tmp_path / "coin_in_the_box.safetensors")
+    return tmp_path / "coin_in_the_box.safetensors"
 
 
 def test_what_is_printed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,7 +109,7 @@ def test_what_is_printed(file: Path, capsys: pytest.CaptureFixture[str]) -> None
     state = follow(space, PLAN)[-1]
     [expected] = LinearScorer(space, model, types).score(np.array([state], dtype=np.int32))
     found: Explanation = explained(space, model, state, types)
-    said = run_explain(capsys, f"problem={PROBLEM}", f"checkpoint={file}", "after=[open_a,peek_a]", "top=100")
+    said = run_explain(capsys, f"problem={PROBLEM}", f"model={file}", "after=[open_a,peek_a]", "top=100")
     assert said.lines[0] == f"{PROBLEM} after open_a, peek_a, by {file} (wl1+worlds+h_ff)"
     relaxation = float(said.line("relaxation").split()[0])
     numbers = said.numbers
@@ -145,20 +145,20 @@ def test_what_is_printed(file: Path, capsys: pytest.CaptureFixture[str]) -> None
 )
 def test_a_wrong_action_is_named(file: Path, plan: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        explain(compose(Explain, "explain", f"problem={PROBLEM}", f"checkpoint={file}", f"after={plan}"))
+        explain(compose(Explain, "explain", f"problem={PROBLEM}", f"model={file}", f"after={plan}"))
 
 
 def test_inconsistent_beliefs_are_refused_if_required(tmp_path: Path, file: Path) -> None:
     (tmp_path / "deluded.txt").write_text(tasks.DELUDED)
-    settings = [f"problem={tmp_path / 'deluded.txt'}", f"checkpoint={file}", "after=[flip,shout]"]
+    settings = [f"problem={tmp_path / 'deluded.txt'}", f"model={file}", "after=[flip,shout]"]
     explain(compose(Explain, "explain", *settings))
     with pytest.raises(UsageError, match="after, step 2: agent 'b' believes everything"):
         explain(compose(Explain, "explain", *settings, "consistent_beliefs=true"))
 
 
 def test_a_wrong_model_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MissingError, match=r"gone\.json"):
-        explain(compose(Explain, "explain", f"problem={PROBLEM}", f"checkpoint={tmp_path / 'gone.json'}"))
-    write_checksummed(tmp_path / "wrong.json", {})
-    with pytest.raises(CheckpointError, match="no linear model"):
-        explain(compose(Explain, "explain", f"problem={PROBLEM}", f"checkpoint={tmp_path / 'wrong.json'}"))
+    with pytest.raises(MissingError, match="no model gone"):
+        explain(compose(Explain, "explain", f"problem={PROBLEM}", "model=gone"))
+    (tmp_path / "wrong").write_text("{}")
+    with pytest.raises(ModelError, match="wrong is no model of learn"):
+        explain(compose(Explain, "explain", f"problem={PROBLEM}", f"model={tmp_path / 'wrong'}"))

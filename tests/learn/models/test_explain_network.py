@@ -20,22 +20,20 @@ from epigym.features.types import FeatureTypes
 from learn.explain import Explain
 from learn.explain import explain as print_explanation
 from learn.models.base import Base
-from learn.models.checkpoints import Trained, write
 from learn.models.gine.explaining import explain, measure_influence, name_nodes
-from learn.models.gine.model import write_network
-from learn.models.gine.scorer import as_model, make_scorer
+from learn.models.gine.model import NetworkModel
 from tests.helpers.commands import compose
 from tests.helpers.structures import follow
-from tests.helpers.trained import SMALL, content_of, random_trained
+from tests.helpers.trained import SMALL, random_model
 
 PROBLEM = "coin_in_the_box/pl_5"
 PLAN = ("open_a", "peek_a")
 KINDS = ("object", "goal", "fact", "fluent", "belief", "world", "row")
 
 
-def random_network(types: FeatureTypes, base: Base) -> Trained:
-    trained = random_trained(SMALL, "relational", types=type_ids_of([types], Relational()), base=base)
-    return replace(trained, encoding={"name": "relational", **asdict(Relational())})
+def random_network(types: FeatureTypes, base: Base) -> NetworkModel:
+    model = random_model(SMALL, "relational", types=type_ids_of([types], Relational()), base=base)
+    return replace(model, encoding={"name": "relational", **asdict(Relational())})
 
 
 @pytest.mark.parametrize("base", ["none", "h_ff"])
@@ -43,10 +41,10 @@ def random_network(types: FeatureTypes, base: Base) -> Trained:
 def test_the_parts_are_the_value(base: Base, plan: tuple[str, ...]) -> None:
     space = StateSpace(load_problem(PROBLEM))
     types = FeatureTypes(space.task)
-    trained = random_network(types, base)
+    model = random_network(types, base)
     state = follow(space, plan)[-1]
-    found = explain(space, trained, state, types)
-    [expected] = make_scorer(trained, space).score(np.array([state]))
+    found = explain(space, model, state, types)
+    [expected] = model.make_scorer(space).score(np.array([state]))
     assert found.value == found.base + found.correction == pytest.approx(expected, abs=1e-4)
     assert (found.base > 0) == (base != "none")
     sizes = [abs(node.value) for node in found.nodes]
@@ -119,30 +117,28 @@ def test_every_node_has_a_name_of_its_kind(problem: str, steps: int) -> None:
                 assert {f"world {one}" for one in re.findall(r"\d+", members)} <= ends
 
 
-def test_a_network_is_explained_from_both_of_its_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_network_is_explained_from_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     space = StateSpace(load_problem(PROBLEM))
     types = FeatureTypes(space.task)
-    trained = random_network(types, "h_add")
-    write(content_of(trained, SMALL), tmp_path / "best.ckpt")
-    write_network(as_model(trained), tmp_path / "model.json")
-    found = explain(space, trained, follow(space, PLAN)[-1], types)
-    said = []
-    for file in (tmp_path / "best.ckpt", tmp_path / "model.json"):
-        settings = [f"problem={PROBLEM}", f"checkpoint={file}", f"after=[{','.join(PLAN)}]", "top=4"]
-        print_explanation(compose(Explain, "explain", *settings))
-        said.append(capsys.readouterr().out.splitlines())
-        assert said[-1][0] == f"{PROBLEM} after {', '.join(PLAN)}, by {file} (network)"
-    assert said[0][1:] == said[1][1:]
-    assert said[0][2:5] == [
+    model = random_network(types, "h_add")
+    file = tmp_path / "model.safetensors"
+    model.write(file)
+    found = explain(space, model, follow(space, PLAN)[-1], types)
+    print_explanation(
+        compose(Explain, "explain", f"problem={PROBLEM}", f"model={tmp_path}", f"after=[{','.join(PLAN)}]", "top=4")
+    )
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == f"{PROBLEM} after {', '.join(PLAN)}, by {file} (network)"
+    assert said[2:5] == [
         f"{found.value:12.4f}  value, the sum of",
         f"{found.base:12.4f}  base heuristic: h_add",
         f"{found.correction:12.4f}  correction",
     ]
-    assert said[0][7:] == [f"{value:12.4f}  {name}" for name, value in found.nodes[:4]]
+    assert said[7:] == [f"{value:12.4f}  {name}" for name, value in found.nodes[:4]]
 
 
 def test_nodes_without_names_are_refused() -> None:
     space = StateSpace(load_problem(PROBLEM))
-    trained = replace(random_trained(SMALL, "hash"), path=Path("hash.ckpt"))
-    with pytest.raises(UsageError, match=r"hash\.ckpt: only networks of model=gine encoding=relational"):
-        explain(space, trained, 0, FeatureTypes(space.task))
+    model = replace(random_model(SMALL, "hash"), path="hash.safetensors")
+    with pytest.raises(UsageError, match=r"hash\.safetensors: only networks of model=gine encoding=relational"):
+        explain(space, model, 0, FeatureTypes(space.task))

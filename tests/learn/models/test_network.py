@@ -17,13 +17,13 @@ from epigym.encoding.relational import KINDS, MAX_WORLDS, Relational, type_ids_o
 from epigym.errors import UsageError
 from epigym.features.types import FeatureTypes
 from epigym.space.rows import GraphBatch
-from learn.models.checkpoints import Trained
+from learn.models.gine.model import NetworkModel
 from learn.models.gine.network import GineNetwork, make_network
 from learn.models.gine.scorer import NetworkScorer
 from tests.helpers import strategies
 from tests.helpers.structures import add_structure, walk_by_other_names
 from tests.helpers.tasks import coin, counter
-from tests.helpers.trained import SMALL, random_trained
+from tests.helpers.trained import SMALL, random_model
 
 CLOSE = 1e-4
 
@@ -34,7 +34,7 @@ def types_of(*tasks: Task) -> list[int]:
 
 def random_network(encoding: str, types: list[int] | None = None) -> nn.Module:
     chosen = types_of(coin()) if types is None and encoding == "relational" else types or []
-    return random_trained(SMALL, encoding, types=chosen).network
+    return random_model(SMALL, encoding, types=chosen).network
 
 
 def graphs_of(task: Task, encoding: str) -> GraphBatch:
@@ -143,10 +143,10 @@ def check_alike(task: Task, seed: int) -> None:
     spaces, states = walk_by_other_names(task, seed)
     whole = spaces[0].world_counts(states[0]) <= MAX_WORLDS
     first, second = (np.array(own)[whole] for own in states)
-    trained = random_trained(SMALL, "relational", types=types_of(task), base="h_add")
-    one, two = (NetworkScorer(trained, space).score(ids) for space, ids in zip(spaces, (first, second), strict=True))
+    model = random_model(SMALL, "relational", types=types_of(task), base="h_add")
+    one, two = (NetworkScorer(model, space).score(ids) for space, ids in zip(spaces, (first, second), strict=True))
     np.testing.assert_allclose(one, two, atol=CLOSE, rtol=1e-5)
-    scorer = NetworkScorer(trained, spaces[0])
+    scorer = NetworkScorer(model, spaces[0])
     alone = [scorer.score(first[k : k + 1])[0] for k in range(len(first))]
     np.testing.assert_allclose(alone, one, atol=CLOSE, rtol=1e-5)
 
@@ -242,8 +242,8 @@ def test_sizes_and_empty_batches() -> None:
     assert (network.nodes[0].in_features, len(network.layers), network.last.in_features) == (20, 4, 6)
     typed: Any = GineNetwork({"name": "relational", "type_ids": 50}, [3, 50])
     assert typed.nodes.place.tolist() == [*(0, 0, 0, 1), *[0] * 46, 2]
-    trained: Trained = random_trained(SMALL, "relational")
-    assert NetworkScorer(trained, StateSpace(coin())).score(np.empty(0, dtype=np.int32)).shape == (0,)
+    model: NetworkModel = random_model(SMALL, "relational")
+    assert NetworkScorer(model, StateSpace(coin())).score(np.empty(0, dtype=np.int32)).shape == (0,)
 
 
 class Own(nn.Module):

@@ -16,7 +16,7 @@ from epigym.space.traversal import breadth_first
 from learn.data.rows import join
 from learn.models.gine.paper import PaperNetwork
 from learn.models.gine.shared import SharedGraphs, share
-from tests.helpers.trained import PAPER, random_trained
+from tests.helpers.trained import PAPER, random_model
 
 WIDTH = 12
 ENCODING = {"name": "hash", "width": WIDTH}
@@ -204,7 +204,7 @@ def space() -> StateSpace:
 
 @pytest.mark.parametrize("encoding", list_identifiers())
 def test_shared_computation_is_the_plain_one_on_real_states(space: StateSpace, encoding: str) -> None:
-    network = random_trained(PAPER, encoding).network
+    network = random_model(PAPER, encoding).network
     encoder, ids = Encoder(space, encoding), np.arange(0, 225, 3)
     found = network(share([(encoder, ids)], gradients=False))
     torch.testing.assert_close(found, network(to_pyg(encoder.graphs(ids))), rtol=0, atol=1e-4)
@@ -217,7 +217,7 @@ def test_shared_computation_on_real_states(space: StateSpace) -> None:
     assert len(graphs.states.layers[0].own.ptr) - 1 < space.world_counts(ids).sum()
     assert len(graphs.goals.bits) == len(encoder.goal.bits), "the goal part is computed once for all e-states"
     assert len({tuple(bits) for bits in graphs.identifiers.tolist()}) == len(graphs.identifiers)
-    network = random_trained(PAPER).network
+    network = random_model(PAPER).network
     part = (Encoder(space), np.array([3, 50]))
     both, alone = network(share([part, part])), network(share([part]))
     torch.testing.assert_close(both, torch.cat([alone, alone]), rtol=0, atol=1e-4)

@@ -24,17 +24,16 @@ from epigym.space.rows import GraphBatch
 from epigym.task.formula import Formula, believes, fluent, not_
 from learn.models.base import Base, BaseHeuristic, correct
 from learn.models.calibration import Calibration
-from learn.models.checkpoints import Trained
-from learn.models.gine.model import FusedScorer
+from learn.models.gine.model import FusedScorer, NetworkModel
 from learn.models.gine.network import GineNetwork
 from learn.models.gine.paper import PaperNetwork
-from learn.models.gine.scorer import NetworkScorer, PaperScorer, fold_batch_norm, make_scorer
+from learn.models.gine.scorer import NetworkScorer, PaperScorer, fold_batch_norm
 from learn.models.scoring import CorrectingScorer, split_into_chunks
 from learn.rollouts import Rollouts
 from learn.train import Train
 from tests.helpers.commands import compose
 from tests.helpers.strategies import estates
-from tests.helpers.trained import PAPER, SMALL, random_regressor, random_trained
+from tests.helpers.trained import PAPER, SMALL, random_model, random_regressor
 
 CLOSE = 1e-4  # steps
 PROBLEMS = ("coin_in_the_box/pl_7", "grapevine/3_pl_4", "assembly_line/b5_pl_5")
@@ -50,10 +49,10 @@ def explore_some(name: str, count: int) -> StateSpace:
     return space
 
 
-def plain_scores(trained: Trained, space: StateSpace, ids: np.ndarray) -> np.ndarray:
+def plain_scores(model: NetworkModel, space: StateSpace, ids: np.ndarray) -> np.ndarray:
     """The forward pass on all graphs at once, and the base heuristic."""
-    data = to_pyg(make_encoder(space, make_encoding(trained.encoding)).graphs(ids))
-    return BaseHeuristic(space, trained.base).correct(ids, trained.network(data).numpy())
+    data = to_pyg(make_encoder(space, make_encoding(model.encoding)).graphs(ids))
+    return BaseHeuristic(space, model.base).correct(ids, model.network(data).numpy())
 
 
 def shuffle_ids(space: StateSpace, count: int) -> np.ndarray:
@@ -67,13 +66,13 @@ def shuffle_ids(space: StateSpace, count: int) -> np.ndarray:
 def test_scores_are_those_of_the_plain_network(network: dict[str, Any], encoding: str, name: str) -> None:
     space = explore_some(name, 200)
     types = type_ids_of([FeatureTypes(space.task)], Relational()) if encoding == "relational" else []
-    ids, trained = shuffle_ids(space, 180), random_trained(network, encoding, types=types)
-    assert isinstance(make_scorer(trained, space), PaperScorer if network is PAPER else FusedScorer)
-    for scorer in (make_scorer(trained, space), NetworkScorer(trained, space)):
+    ids, model = shuffle_ids(space, 180), random_model(network, encoding, types=types)
+    assert isinstance(model.make_scorer(space), PaperScorer if network is PAPER else FusedScorer)
+    for scorer in (model.make_scorer(space), NetworkScorer(model, space)):
         scores = scorer.score(ids)
         assert scores.dtype == np.float64
         assert scores.std() > 100 * CLOSE
-        assert np.abs(scores - plain_scores(trained, space, ids)).max() < CLOSE
+        assert np.abs(scores - plain_scores(model, space, ids)).max() < CLOSE
 
 
 class WithoutGoal(Hash):
@@ -117,10 +116,10 @@ def test_scores_with_an_own_encoding_are_those_of_its_graphs(
     monkeypatch.setitem(ENCODINGS, "own", encoding)
     space = explore_some("coin_in_the_box/pl_6", 60)
     choice = {by: "own" if by == "name" else f"{__name__}.{encoding.__name__}"}
-    ids, trained = shuffle_ids(space, 50), random_trained(network, choice)
-    expected = plain_scores(trained, space, ids)
-    assert np.abs(make_scorer(trained, space).score(ids) - expected).max() < CLOSE
-    hashed = plain_scores(replace(trained, encoding={"name": "hash"}), space, ids)
+    ids, model = shuffle_ids(space, 50), random_model(network, choice)
+    expected = plain_scores(model, space, ids)
+    assert np.abs(model.make_scorer(space).score(ids) - expected).max() < CLOSE
+    hashed = plain_scores(replace(model, encoding={"name": "hash"}), space, ids)
     assert np.abs(hashed - expected).max() > 5 * CLOSE  # so that the wrong graphs would be noticed
 
 
@@ -140,7 +139,7 @@ def test_commands_take_an_own_encoding(given: str, tmp_path: Path) -> None:
 def test_a_network_corrects_its_base(network: dict[str, Any], base: Base) -> None:
     space = explore_some("coin_in_the_box/pl_6", 60)
     ids, steps = shuffle_ids(space, 50), Calibration([1, 2], [0, 5])
-    alone, corrected = (make_scorer(random_trained(network, base=one, steps=steps), space) for one in ("none", base))
+    alone, corrected = (random_model(network, base=one, steps=steps).make_scorer(space) for one in ("none", base))
     expected = BaseHeuristic(space, base)(ids)
     assert (base == "none") == (not expected.any())
     values = correct(base, expected, alone.score(ids))
@@ -153,26 +152,50 @@ def test_a_network_corrects_its_base(network: dict[str, Any], base: Base) -> Non
         assert corrected.relaxation(ids).actions.tolist() == Relaxation(space)(ids).actions.tolist()
 
 
-@pytest.mark.parametrize("kind", [PaperNetwork, GineNetwork])
-def test_subclasses_are_scored_plainly(kind: Any) -> None:
-    """They may have a forward pass of their own."""
-    own = type("Own", (kind,), {})({"name": "hash"}).eval()
+class OwnPaper(PaperNetwork):
+    """It may have a forward pass of its own."""
+
+
+class OwnGine(GineNetwork):
+    """As well."""
+
+
+@pytest.mark.parametrize(("model", "kind"), [(random_regressor(), OwnPaper), (random_model(SMALL), OwnGine)])
+def test_subclasses_are_scored_plainly(model: NetworkModel, kind: type) -> None:
     space = StateSpace(load_problem("coin_in_the_box/pl_3"))
-    assert isinstance(make_scorer(replace(random_regressor(), network=own), space), NetworkScorer)
+    own = replace(model, kind=f"{__name__}.{kind.__name__}")
+    assert isinstance(own.make_scorer(space), NetworkScorer)
+    assert type(own.network) is kind
 
 
-@pytest.mark.parametrize("trained", [random_regressor(), random_trained(SMALL, "relational", base="h_add")])
-def test_scores_do_not_depend_on_the_batch(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    for model in (random_regressor(), random_model(SMALL)):
+        with pytest.raises(UsageError, match=r"^device=cuda: PyTorch finds no GPU here: give device=cpu$"):
+            model.make_scorer(StateSpace(load_problem("coin_in_the_box/pl_3")), "cuda")
+
+
+def test_threads_are_those_of_pytorch() -> None:
+    before = torch.get_num_threads()
+    try:
+        random_regressor().make_scorer(StateSpace(load_problem("coin_in_the_box/pl_3")), threads=3)
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("model", [random_regressor(), random_model(SMALL, "relational", base="h_add")])
+def test_scores_do_not_depend_on_the_batch(model: NetworkModel, monkeypatch: pytest.MonkeyPatch) -> None:
     space = explore_some("coin_in_the_box/pl_7", 200)
     ids = np.arange(100, dtype=np.int32)
-    together = make_scorer(trained, space).score(ids)
-    one_by_one = make_scorer(trained, space)
+    together = model.make_scorer(space).score(ids)
+    one_by_one = model.make_scorer(space)
     assert np.abs(together - np.concatenate([one_by_one.score(ids[k : k + 1]) for k in ids])).max() < CLOSE
-    assert np.array_equal(together, make_scorer(trained, space).score(ids))
+    assert np.array_equal(together, model.make_scorer(space).score(ids))
     assert one_by_one.score(ids[:0]).shape == (0,)
     for kind in (CorrectingScorer, FusedScorer):
         monkeypatch.setattr(kind, "chunk", 7)
-    for scorer in (make_scorer(trained, space), NetworkScorer(trained, space)):
+    for scorer in (model.make_scorer(space), NetworkScorer(model, space)):
         assert np.abs(together - scorer.score(ids)).max() < CLOSE
 
 
@@ -187,11 +210,11 @@ def test_e_states_of_many_worlds_are_scored_a_few_at_a_time(most: int, size: int
 
 @pytest.mark.parametrize("network", [PAPER, SMALL])
 def test_a_task_that_does_not_fit_the_encoding_is_refused(network: dict[str, Any]) -> None:
-    trained = random_trained(network, "bitmask")
+    model = random_model(network, "bitmask")
     initial = EState((frozenset(),), ((frozenset({0}),),), (0,))
     task = Task("large", tuple(f"f{n}" for n in range(33)), ("a",), (), initial, (fluent("f0"),))
     with pytest.raises(LimitError, match="does not fit the bitmask encoding"):
-        make_scorer(trained, StateSpace(task))
+        model.make_scorer(StateSpace(task))
 
 
 def test_graphs_of_many_states_are_flat_arrays_that_torch_takes_as_they_are() -> None:
@@ -211,8 +234,8 @@ def test_any_frame_and_any_number_of_designated_worlds(state: EState) -> None:
     task = Task("test", ("p", "q"), ("a", "b"), (), EState((frozenset(),), (world, world), (0,)), goal)
     space = StateSpace(task)
     ids = np.array([space.intern(state), 0], dtype=np.int32)
-    trained = random_regressor()
-    assert np.abs(PaperScorer(trained, space).score(ids) - plain_scores(trained, space, ids)).max() < CLOSE
+    model = random_regressor()
+    assert np.abs(PaperScorer(model, space).score(ids) - plain_scores(model, space, ids)).max() < CLOSE
 
 
 def test_goal_part_has_the_same_embeddings_in_every_state() -> None:
@@ -237,10 +260,10 @@ def test_the_folded_head_computes_what_the_head_computes() -> None:
 
 def test_new_worlds_are_embedded_when_they_appear() -> None:
     space = explore_some("coin_in_the_box/pl_7", 2)
-    trained = random_regressor()
-    scorer = PaperScorer(trained, space)
+    model = random_regressor()
+    scorer = PaperScorer(model, space)
     scorer.score(np.array([0], dtype=np.int32))
     for state in range(60):
         space.expand([state])
     ids = np.arange(len(space), dtype=np.int32)
-    assert np.abs(scorer.score(ids) - plain_scores(trained, space, ids)).max() < CLOSE
+    assert np.abs(scorer.score(ids) - plain_scores(model, space, ids)).max() < CLOSE

@@ -3,30 +3,54 @@
 from collections import defaultdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from domains import DOMAINS
+from epigym import StateSpace, load_problem
 from epigym.config.packages import PLACE
-from epigym.io.files import read_rows
-from learn.models.shipped import GENERAL, LINEAR, NETWORKS, NETWORKS_FIRST, load_model
+from epigym.io.files import read_json, read_rows
+from learn.models import open_model
+from learn.models.model import GENERAL
+from learn.models.shipped import SHIPPED, list_shipped, locate_shipped, read_defaults
 from tests.benchmarks.networks import COLUMNS
 
+SCORES = Path(__file__).parent / "shipped_scores.json"
 ROWS = PLACE / "docs" / "results" / "networks_validation.csv.gz"
 """Of `python -m tests.benchmarks.networks set=validation guidance=linear,network/42`."""
 NAMES = sorted([*DOMAINS, GENERAL])
 
 
-@pytest.mark.parametrize("folder", [LINEAR, NETWORKS], ids=["linear", "networks"])
-def test_each_domain_has_a_model_with_its_card(folder: Path) -> None:
-    assert sorted(path.stem for path in folder.glob("*.json")) == NAMES
-    for path in folder.glob("*.json"):
-        model = load_model(path)
-        assert model.domain == path.stem
+@pytest.mark.parametrize("kind", ["linear", "gine"])
+def test_each_domain_has_a_model_with_its_card(kind: str) -> None:
+    for name in NAMES:
+        model = open_model(locate_shipped(kind, name))
+        assert (model.kind, model.domain) == (kind, name)
         assert {"domains", "seed", "validation"} <= model.card.keys()
 
 
-def test_they_are_small() -> None:
-    assert sum(path.stat().st_size for folder in (LINEAR, NETWORKS) for path in folder.glob("*.json")) < 3_000_000
+def test_nothing_else_is_shipped_and_it_is_small() -> None:
+    expected = [locate_shipped(kind, name) for kind in ("gine", "linear") for name in NAMES]
+    files = sorted(path for path in SHIPPED.rglob("*") if path.is_file())
+    assert list_shipped() == files == [SHIPPED / "choice.json", *expected]
+    assert sum(path.stat().st_size for path in files) < 3_000_000
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_scores_are_those_of_the_models_that_were_measured(domain: str) -> None:
+    """On e-states near the initial one, as the files of the measurements in the documents gave them."""
+    space = StateSpace(load_problem(domain))
+    first = np.unique(np.append(space.expand([space.initial]).target, space.initial))[:2]
+    ids = np.unique(np.concatenate([first, space.expand(first).target]))[:6].astype(np.int32)
+    expected = read_json(SCORES)[domain]
+    assert expected.keys() == {f"{kind}/{name}" for kind in ("linear", "gine") for name in (domain, GENERAL)}
+    for name, scores in expected.items():
+        found = open_model(SHIPPED / f"{name}.safetensors").make_scorer(space).score(ids)
+        np.testing.assert_allclose(found, scores, rtol=1e-6 if name.startswith("gine") else 1e-14, atol=0)
+
+
+def test_every_domain_has_a_default() -> None:
+    assert sorted(read_defaults()) == NAMES
 
 
 def test_networks_come_first_that_solve_more_validation_problems_or_as_many_in_less_time() -> None:
@@ -38,4 +62,5 @@ def test_networks_come_first_that_solve_more_validation_problems_or_as_many_in_l
         seconds[model] -= float(row["cpu_seconds"])
     linear, network = ({name: (solved[name, kind], seconds[name, kind]) for name in DOMAINS}
                        for kind in ("linear", "network/42"))  # fmt: skip
-    assert {name for name in DOMAINS if network[name] > linear[name]} == NETWORKS_FIRST
+    networks = {name for name, path in read_defaults().items() if path.parent.name == "gine"}
+    assert {name for name in DOMAINS if network[name] > linear[name]} == networks

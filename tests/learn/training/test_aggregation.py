@@ -25,7 +25,7 @@ from learn.training.validation import ValidationResult, find_states_along, searc
 
 DOMAIN = "gossip"
 LEAST = LinearOptions(
-    kind="linear", folder=None, instances=2, goals=4, partially_explored=False, long_goals=False, validation=1,
+    kind="linear", instances=2, goals=4, partially_explored=False, long_goals=False, validation=1,
     expansions=10, nodes=100, features=40, iterations=[0], worlds=[False], losses=["ranking"], l2=[1e-3], bases=[],
     residual_l2=[1e-1], aggregation=0, larger_instances=2,
 )  # fmt: skip

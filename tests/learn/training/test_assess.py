@@ -34,15 +34,13 @@ def rollout() -> Pairs:
 @pytest.fixture
 def doubling(monkeypatch: pytest.MonkeyPatch, rollout: Pairs) -> None:
     """A network whose values are ten more than the true distance, and its steps twice the distance."""
-    monkeypatch.setattr(assessment, "find_checkpoint", lambda path, domain: "some.ckpt")
 
-    def double(path: str, space: StateSpace) -> Any:
-        assert path == "some.ckpt"
+    def double(space: StateSpace) -> Any:
         distance = dict(zip(rollout.ids.tolist(), rollout.distance.tolist(), strict=True))
         steps = Calibration((10.0, 20.0), (0.0, 20.0))
         return SimpleNamespace(steps=steps, score=lambda ids: np.array([10.0 + distance[one] for one in ids.tolist()]))
 
-    monkeypatch.setattr(assessment, "open_scorer", double)
+    monkeypatch.setattr(assessment, "open_for", lambda model, task: SimpleNamespace(make_scorer=double))
 
 
 def run(folder: Path, *overrides: str) -> list[dict[str, str]]:
@@ -98,8 +96,7 @@ def test_wrong_problems() -> None:
 @pytest.mark.parametrize("overrides", [PAPER, (*SEARCHED, "encoding=relational", "base=h_ff")])
 def test_a_trained_network_is_assessed(fit: Fit, tmp_path: Path, overrides: tuple[str, ...]) -> None:
     fit(*overrides, "trainer.max_epochs=2", run="trained")
-    checkpoint = f"checkpoint={tmp_path}/trained/checkpoints/best.ckpt"
-    (row,) = run(tmp_path, f"problem={PROBLEM}", checkpoint, "explorer=exhaustive")
+    (row,) = run(tmp_path, f"problem={PROBLEM}", f"model={tmp_path}/trained", "explorer=exhaustive")
     assert float(row["samples"]) == 225
     assert np.isfinite([float(row["MAE"]), float(row["R²"])]).all()
     assert float(row["MAE"]) < 10

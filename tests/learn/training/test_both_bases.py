@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from learn.models.checkpoints import load
-from learn.models.runs import RUN_FILE
+from learn.models import open_model
 from learn.train import Train
 from learn.training import fitting
+from learn.training.options import RUN_FILE
 from learn.training.report.report import write_record
 from learn.training.sources import TrainingProblems
 from tests.helpers.commands import compose
@@ -47,7 +47,8 @@ def test_a_run_is_that_of_the_better_base_alone(fit: Fit, tmp_path: Path) -> Non
     metrics = fit(*BEST)
     chosen = max(found, key=lambda base: (found[base]["val/solved"], base == "h_add"))
     assert without_times(metrics) == without_times(found[chosen])
-    assert load(tmp_path / "run" / "checkpoints" / "best.ckpt").base == chosen
+    kept: Any = open_model(tmp_path / "run")
+    assert kept.base == chosen
     files = {
         path.relative_to(tmp_path / chosen) for path in (tmp_path / chosen).rglob("*.*") if "tfevents" not in path.name
     }

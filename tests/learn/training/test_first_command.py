@@ -15,11 +15,12 @@ from lightning import Callback, Trainer
 import domains
 from epigym.features.types import FeatureTypes
 from epigym.problem import load_problem
-from learn.models.checkpoints import load, read_all
-from learn.models.gine.scorer import make_scorer
+from learn.models import open_model
+from learn.models.gine.model import NetworkModel
 from learn.train import Train
 from learn.training.example import write_samples
 from learn.training.options import ModelOptions, RankingOptions, SampledOptions, SearchValidation, collect_given
+from learn.training.resuming import read_checkpoint
 from learn.training.sampling import sample_tasks
 from learn.training.validation import validate_by_search
 from tests.helpers.commands import compose
@@ -78,22 +79,25 @@ def test_it_ends_with_a_command_that_solves_a_larger_problem(tmp_path: Path, enc
     [run] = tmp_path.glob("outputs/train/*")
     run = run.relative_to(tmp_path)
     assert f" problem={run}/grapevine_" in lines[-1]
-    assert lines[-1].endswith(f"agent=hfs heuristic=gnn heuristic.checkpoint={run}/checkpoints/best.ckpt")
+    assert lines[-1].endswith(f"agent=hfs heuristic=learned heuristic.model={run}")
     result, run = solves(tmp_path, lines[-1]), tmp_path / run
     assert result["plan_length"]
 
     record = json.loads((run / "run.json").read_text())
     metrics, path = record["metrics"], run / "checkpoints" / "best.ckpt"
-    assert record["stopped"] == f"epoch limit: 3 epochs, {read_all(path.with_name('last.ckpt'))['global_step']} steps"
-    best, trained = read_all(path), load(path)
+    assert (
+        record["stopped"]
+        == f"epoch limit: 3 epochs, {read_checkpoint(path.with_name('last.ckpt'))['global_step']} steps"
+    )
+    best, model = read_checkpoint(path), open_model(run)
     assert best["global_step"] == metrics["step"] + 1
     tasks = sample_tasks(["grapevine"], "validation", 2, 42, long_goals=True) + sample_tasks(
         ["grapevine"], "test", 1, 42, long_goals=True
     )
     problems = [(task, FeatureTypes(task)) for task in tasks]
-    anew = validate_by_search(problems, 50, lambda space, types: make_scorer(trained, space).score)
+    anew = validate_by_search(problems, 50, lambda space, types: model.make_scorer(space).score)
     assert (metrics["val/solved"], metrics["val/expanded"]) == (anew.solved, anew.expanded)
-    kept = f"kept is the checkpoint of epoch {best['epoch'] + 1}, step {best['global_step']}"
+    kept = f"kept is the network of epoch {best['epoch'] + 1}, step {best['global_step']}"
     assert any(line.endswith(f"{record['stopped']}; {kept}") for line in lines)
     assert any(re.search(rf"network +│ +{anew.solved} │ +{anew.expanded} ", line) for line in lines)
     assert any("h_ff alone" in line and "│" in line for line in lines)
@@ -105,7 +109,8 @@ def test_every_encoding_has_a_folder_of_its_own(tmp_path: Path) -> None:
     runs = sorted(tmp_path.glob("outputs/train/*/*/run.json"))
     encodings = ["map", "hash", "bitmask", "relational"]
     assert [json.loads(run.read_text())["encoding"] for run in runs] == encodings
-    assert [load(run.parent / "checkpoints" / "best.ckpt").encoding["name"] for run in runs] == encodings
+    models = [open_model(run.parent) for run in runs]
+    assert [model.encoding["name"] for model in models if isinstance(model, NetworkModel)] == encodings
     assert len([line for line in lines if line.startswith("python -m search.solve problem=")]) == 4
 
 

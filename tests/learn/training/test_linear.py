@@ -17,7 +17,8 @@ from epigym.features.types import FeatureTypes, short
 from epigym.problem import domain_problem
 from learn import train as command
 from learn.data.distribution import sample_problems
-from learn.models.linear.model import LinearModel, LinearScorer, read_model
+from learn.models import open_model
+from learn.models.linear.model import LinearModel, LinearScorer
 from learn.training import sampling
 from learn.training.linear.training import LinearTrial, Selection, select_model, train_linear
 from learn.training.options import LinearOptions
@@ -31,7 +32,7 @@ from tests.helpers.commands import compose
 
 DOMAIN = "collaboration_communication"
 TINY = LinearOptions(
-    kind="linear", folder=None, instances=4, goals=4, partially_explored=False, long_goals=False, validation=2,
+    kind="linear", instances=4, goals=4, partially_explored=False, long_goals=False, validation=2,
     expansions=10, nodes=50, features=40, iterations=[0, 1], worlds=[False], losses=["ranking", "regression"],
     l2=[1e-3], bases=["h_ff"], residual_l2=[1e-1], aggregation=0, larger_instances=2,
 )  # fmt: skip
@@ -217,11 +218,10 @@ def settings(tmp_path: Path, *overrides: str) -> command.Train:
 
 @pytest.mark.slow
 def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None:
-    command.train(settings(tmp_path, "domain=epistemic_gossip", f"model.folder={tmp_path}", "seed=3"))
-    model = read_model(tmp_path / "run" / "model.json")
+    command.train(settings(tmp_path, "domain=epistemic_gossip", "seed=3"))
+    model = open_model(tmp_path / "run")
+    assert isinstance(model, LinearModel)
     assert (model.domain, model.card["seed"], model.card["instances"]) == ("epistemic_gossip", 3, 2)
-    written = tmp_path / "epistemic_gossip.json"
-    assert written.read_bytes() == (tmp_path / "run" / "model.json").read_bytes()
     with (tmp_path / "run" / "trials.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == [
@@ -237,7 +237,7 @@ def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None
         len(model.colours), model.card["validation"]["solved"], model.card["validation"]["expanded"], "",
     )  # fmt: skip
     space = StateSpace(domain_problem("epistemic_gossip"))
-    heuristic = make_heuristic("learned", space, checkpoint=str(tmp_path / "{domain}.json"))
+    heuristic = make_heuristic("learned", space, model=str(tmp_path / "run"))
     space.expand(space.expand([0]).target)
     ids = np.arange(len(space), dtype=np.int32)
     assert heuristic.score(ids).tolist() == LinearScorer(space, model).score(ids).tolist()

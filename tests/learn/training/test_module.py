@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from epigym import EpigymError, StateSpace
+from learn.models import open_model
 from learn.models.calibration import Calibration
-from learn.models.checkpoints import load, read_all
-from learn.models.scoring import open_scorer
 from learn.train import Train
 from learn.training import module
 from learn.training.data_module import Batch
 from learn.training.module import GineModule, StepErrors
+from learn.training.resuming import read_checkpoint
 from learn.training.sources import TrainingProblems
 from learn.training.validation import ValidationResult, find_states_along, search_greedily
 from tests.helpers.commands import compose
@@ -107,7 +108,7 @@ def test_the_best_epoch_is_kept(
     metrics = fit(*SEARCHED, "base=h_ff", f"validation.nodes={nodes}")
     assert metrics["epoch"] == best - 1
     assert (metrics["val/solved"], metrics["val/expanded"]) == found[best - 1][:2]
-    assert read_all(tmp_path / "run" / "checkpoints" / "best.ckpt")["epoch"] == best - 1
+    assert read_checkpoint(tmp_path / "run" / "checkpoints" / "best.ckpt")["epoch"] == best - 1
     scores = [(missed, expanded) for _, expanded, missed in found]
     assert bounds == [None, *(min(scores[:epoch]) for epoch in range(1, 4))], "no epoch is searched with for longer"
 
@@ -117,15 +118,15 @@ def test_checkpoints_validated_by_search_are_calibrated(fit: Fit, tmp_path: Path
     """Of the plans found in its validation, the least squares among monotone maps."""
     given = (*SEARCHED, *overrides, "objective=distance", "validation.nodes=100")
     metrics = fit(*given)
-    path = tmp_path / "run" / "checkpoints" / "best.ckpt"
-    steps = load(path).steps
+    model = open_model(tmp_path / "run")
+    steps = model.steps
     assert metrics["val/solved"] > 0
     assert len(steps.values) > 1
     settings = compose(Train, "train", f"run_dir={tmp_path}", *given)
     values, left = [np.empty(0)], [np.empty(0)]
     for task in TrainingProblems(settings, settings.domain, [], settings.reading).to_validate:
         space = StateSpace(task)
-        score = open_scorer(path, space).score
+        score = model.make_scorer(space).score
         found = search_greedily(space, score, 100)
         if found.plan is not None:
             states = find_states_along(space, found.plan)
@@ -166,6 +167,12 @@ def flat(network: nn.Module | Any) -> Tensor:
     return torch.cat([one.detach().flatten() for one in network.parameters()]).clone()
 
 
+def flat_state(state: Mapping[str, Tensor], run: Path) -> Tensor:
+    """The parameters of the network in a part of a checkpoint."""
+    network: Any = open_model(run)
+    return torch.cat([state[f"network.{name}"].flatten() for name, _ in network.network.named_parameters()])
+
+
 @pytest.mark.parametrize("decay", [0.5, 0.98])
 def test_the_exponential_average_is_validated_and_saved(fit: Fit, tmp_path: Path, decay: float) -> None:
     fit(*SEARCHED, "base=h_ff", f"model.averaging={decay}", f"callbacks=[{{_target_: {__name__}.Trace}}]")
@@ -173,23 +180,21 @@ def test_the_exponential_average_is_validated_and_saved(fit: Fit, tmp_path: Path
     for step, weights in enumerate(Trace.trained, 1):
         average = weights if step == 1 else decay * average + (1 - decay) * weights
         after[step] = average
-    last = tmp_path / "run" / "checkpoints" / "last.ckpt"
-    content = read_all(last)
-    assert torch.allclose(flat(load(last).network), average, atol=1e-6)
+    content = read_checkpoint(tmp_path / "run" / "checkpoints" / "last.ckpt")
+    assert torch.allclose(flat_state(content["state_dict"], tmp_path / "run"), average, atol=1e-6)
     assert not torch.allclose(Trace.trained[-1], average, atol=1e-6)
     steps = len(Trace.trained) // 4
     for epoch, validated in enumerate(Trace.validated, 1):
         assert torch.allclose(validated, after[epoch * steps], atol=1e-6)
-    names = [f"network.{name}" for name, _ in load(last).network.named_parameters()]
-    current = torch.cat([content["current_model_state"][name].flatten() for name in names])
+    current = flat_state(content["current_model_state"], tmp_path / "run")
     assert torch.equal(current, Trace.trained[-1]), "training goes on from the weights themselves"
 
 
 def test_without_averaging_the_weights_themselves_are_saved(fit: Fit, tmp_path: Path) -> None:
     fit(*SEARCHED, "base=h_ff", "model.averaging=0", f"callbacks=[{{_target_: {__name__}.Trace}}]")
-    last = tmp_path / "run" / "checkpoints" / "last.ckpt"
-    assert torch.equal(flat(load(last).network), Trace.trained[-1])
-    assert "current_model_state" not in read_all(last)
+    content = read_checkpoint(tmp_path / "run" / "checkpoints" / "last.ckpt")
+    assert torch.equal(flat_state(content["state_dict"], tmp_path / "run"), Trace.trained[-1])
+    assert "current_model_state" not in content
 
 
 class Rates(Callback):

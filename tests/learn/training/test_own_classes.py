@@ -16,9 +16,9 @@ import search
 from epigym import StateSpace, load_problem, to_pyg
 from epigym.encoding.encoder import Encoder, make_encoder, make_encoding
 from epigym.errors import EpigymError, UsageError
+from learn.models import open_model
 from learn.models.base import BaseHeuristic
-from learn.models.checkpoints import load
-from learn.models.scoring import open_scorer
+from learn.models.gine.model import NetworkModel
 from learn.train import Train
 from learn.training import sources
 from learn.training.fitting import train
@@ -147,7 +147,10 @@ def test_a_training_takes_classes_of_the_user(fit: Fit, tmp_path: Path) -> None:
     loggers = f"loggers=[{{_target_: own.Log, folder: {tmp_path}}}]"
     metrics = fit(*SHORT, *network, *PUSHED, *LESS, callbacks, loggers, "base=h_ff")
     best = tmp_path / "run" / "checkpoints" / "best.ckpt"
-    made: Any = load(best).network
+    model = open_model(tmp_path / "run")
+    assert isinstance(model, NetworkModel)
+    assert model.kind == "own.Net"
+    made: Any = model.network
     assert (type(made).__name__, made.scale, made.head.in_features) == ("Net", 3, 5)
     assert made.encoding == {"name": "hash", "width": 64}
     [group] = torch.load(best, weights_only=True)["optimizer_states"][0]["param_groups"]
@@ -159,7 +162,7 @@ def test_a_training_takes_classes_of_the_user(fit: Fit, tmp_path: Path) -> None:
     with torch.no_grad():
         correction = made(to_pyg(make_encoder(space, make_encoding("hash")).graphs(ids))).numpy()
     expected = BaseHeuristic(space, "h_ff")(ids) + correction
-    assert open_scorer(best, space).score(ids) == pytest.approx(expected)
+    assert model.make_scorer(space).score(ids) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("chosen", ["={_target_: own.WithoutGoal, salt: 3}", "._target_=own.WithoutGoal"])
@@ -168,17 +171,16 @@ def test_a_training_takes_an_encoding_of_the_user(
     fit: Fit, tmp_path: Path, chosen: str, network: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fit(*SHORT, f"++encoding{chosen}", *(f"model.network.{one}" for one in network))
-    best = tmp_path / "run" / "checkpoints" / "best.ckpt"
-    trained = load(best)
+    trained: Any = open_model(tmp_path / "run")
     assert type(make_encoding(trained.encoding)).__qualname__ == "WithoutGoal"
     space = StateSpace(load_problem(PROBLEM))
     ids = np.unique(space.expand([space.initial]).target)
     with torch.no_grad():
         graphs = Encoder(space, "hash", ()).graphs(ids)
         expected = BaseHeuristic(space, "h_ff").correct(ids, trained.network(to_pyg(graphs)).numpy())
-    assert open_scorer(best, space).score(ids) == pytest.approx(expected, abs=1e-4)
+    assert trained.make_scorer(space).score(ids) == pytest.approx(expected, abs=1e-4)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    found = search.plan(PROBLEM, agent="hfs", heuristic={"name": "gnn", "checkpoint": str(best)})
+    found = search.plan(PROBLEM, agent="hfs", heuristic={"name": "learned", "model": str(tmp_path / "run")})
     assert found.plan
 
 
@@ -191,8 +193,8 @@ def test_a_network_learns_distances_from_published_problems(fit: Fit) -> None:
 @pytest.mark.parametrize(("target", "encoding"), [("Net", "bitmask"), ("Typed", "relational"), ("Typed", "hash")])
 def test_a_network_receives_what_its_constructor_names(fit: Fit, tmp_path: Path, target: str, encoding: str) -> None:
     fit(*SHORT, f"encoding={encoding}", f"model.network._target_=own.{target}")
-    trained = load(tmp_path / "run" / "checkpoints" / "best.ckpt")
-    made: Any = trained.network
+    trained: Any = open_model(tmp_path / "run")
+    made = trained.network
     if target == "Net":
         assert (made.head.in_features, made.encoding["name"]) == (4, "bitmask")
     else:
@@ -202,7 +204,8 @@ def test_a_network_receives_what_its_constructor_names(fit: Fit, tmp_path: Path,
 
 def test_settings_of_networks(fit: Fit, tmp_path: Path) -> None:
     fit(*SHORT, "model.network._target_=own.Anything", "+model.network.colour=red")
-    made: Any = load(tmp_path / "run" / "checkpoints" / "best.ckpt").network
+    model: Any = open_model(tmp_path / "run")
+    made = model.network
     assert made.settings == {"colour": "red"}
 
 

@@ -25,7 +25,7 @@ for arguments in json.load(sys.stdin):
         except SystemExit as stop: code = stop.code
     print(json.dumps([code, said.getvalue(), "torch" in sys.modules]))
 """
-FINISHED = ("checkpoints/last.ckpt", "run.json", "model.json")
+FINISHED = ("checkpoints/last.ckpt", "run.json", "model.safetensors")
 
 
 class Case(NamedTuple):

@@ -1,19 +1,25 @@
 """A training that was interrupted and gone on with is, bit by bit, the one that was not."""
 
+import os
+import pickle
 import random
 import threading
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from lightning import Callback, LightningModule, Trainer
 
 from epigym.errors import CheckpointError, UsageError
-from epigym.io.checksummed import read_checksummed
-from learn.models.checkpoints import read_all, write
+from epigym.io.checksummed import append_checksum, read_checksummed
 from learn.train import Train
+from learn.training.resuming import read_checkpoint, write_checkpoint
 from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, SEARCHED, Fit, assert_same, is_same
 
@@ -64,7 +70,7 @@ def assert_interrupted(fit: Fit, folder: Path, overrides: tuple[str, ...], steps
     fit(*overrides, cut(), "resume=true")
     assert_same(folder / "whole", folder / "run")
     assert is_same(metrics_of(folder / "whole"), metrics_of(folder / "run"))
-    best = read_all(folder / "run" / "checkpoints" / "best.ckpt")
+    best = read_checkpoint(folder / "run" / "checkpoints" / "best.ckpt")
     assert metrics_of(folder / "run")["step"] == best["global_step"] - 1
 
 
@@ -93,12 +99,12 @@ def test_interrupted_networks(fit: Fit, tmp_path: Path, overrides: tuple[str, ..
 def test_interrupted_networks_validated_by_search(fit: Fit, tmp_path: Path, overrides: tuple[str, ...]) -> None:
     fit(*SEARCHED, *overrides, run="other")
     every, epochs = (
-        read_all(last_of(tmp_path / "other"))["global_step"],
+        read_checkpoint(last_of(tmp_path / "other"))["global_step"],
         6 if "trainer.max_epochs=6" in overrides else 4,
     )
     every //= epochs
     assert_interrupted(fit, tmp_path, (*SEARCHED, *overrides), (every + 1, (epochs - 1) * every + 1))
-    last = read_all(last_of(tmp_path / "run"))
+    last = read_checkpoint(last_of(tmp_path / "run"))
     assert last["best"] is not None
     assert {"current_model_state", "averaging_state"} <= last.keys()
     assert not is_same(last["current_model_state"], last["state_dict"])
@@ -132,12 +138,12 @@ def test_resuming_takes_up_the_stored_weights(fit: Fit, tmp_path: Path) -> None:
     """In another folder, with another seed."""
     fit(*PAPER, "trainer.max_epochs=1", run="start")
     last = last_of(tmp_path / "start")
-    content = read_all(last)
+    content = read_checkpoint(last)
     for group in content["optimizer_states"][0]["param_groups"]:
         group["lr"] = 0.0
-    write(content, last)
+    write_checkpoint(content, last)
     fit(*PAPER, "trainer.max_epochs=3", f"ckpt_path={last}", "seed=7", run="resumed")
-    resumed = read_all(last_of(tmp_path / "resumed"))
+    resumed = read_checkpoint(last_of(tmp_path / "resumed"))
     assert resumed["epoch"] == 2
     before, after = content["state_dict"], resumed["state_dict"]
     statistics = ("running_mean", "running_var", "num_batches_tracked")
@@ -170,6 +176,67 @@ def test_a_damaged_checkpoint_is_not_gone_on_from(fit: Fit, tmp_path: Path) -> N
     last.write_bytes(content)
     with pytest.raises(CheckpointError, match=rf"^{last}: damaged or cut off, its content does not fit its sha256: "):
         fit(*PAPER, "resume=true")
+
+
+class Malicious:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[str]]:
+        return os.mkdir, (str(self.folder),)
+
+
+def test_a_pickled_call_is_refused(fit: Fit, tmp_path: Path) -> None:
+    path, trap = tmp_path / "trap.ckpt", tmp_path / "trap"
+    path.write_bytes(append_checksum(pickle.dumps(Malicious(trap))))
+    refusal = rf"^{path} is not a checkpoint of learn\.train \(\w+\)$"
+    with pytest.raises(CheckpointError, match=refusal):
+        fit(*PAPER, f"ckpt_path={path}")
+    write_checkpoint({"state_dict": {}, "loops": Malicious(trap)}, path)
+    with pytest.raises(CheckpointError, match=refusal):
+        fit(*PAPER, f"ckpt_path={path}")
+    assert not trap.exists()
+
+
+@pytest.mark.parametrize("content", [None, 7, [], {}, {"state_dict": {}}, {"hyper_parameters": {}, "state_dict": {}}])
+def test_other_content_is_one_line(fit: Fit, tmp_path: Path, content: Any) -> None:
+    write_checkpoint(content, tmp_path / "own.ckpt")
+    with pytest.raises(CheckpointError, match=rf"^{tmp_path}/own\.ckpt is not [^\n]+$"):
+        fit(*PAPER, f"ckpt_path={tmp_path}/own.ckpt")
+
+
+def test_weights_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "own.ckpt"
+    write_checkpoint({"state_dict": {"network.x": torch.tensor([1.0, float("nan")])}}, path)
+    remedy = r"has weights that are no finite numbers in network\.x: train again with a lower learning rate$"
+    with pytest.raises(CheckpointError, match=remedy):
+        read_checkpoint(path)
+
+
+def test_it_is_a_file_of_torch_too(tmp_path: Path) -> None:
+    write_checkpoint({"state_dict": {"x": torch.ones(2)}}, tmp_path / "own.ckpt")
+    assert torch.equal(torch.load(tmp_path / "own.ckpt", weights_only=True)["state_dict"]["x"], torch.ones(2))
+    with zipfile.ZipFile(tmp_path / "own.ckpt") as archive:
+        assert archive.testzip() is None
+    assert [path.name for path in tmp_path.iterdir()] == ["own.ckpt"]
+
+
+@settings(max_examples=50, deadline=None)
+@given(data=st.data())
+def test_no_damage_of_a_checkpoint_passes(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    path = tmp_path_factory.getbasetemp() / "damaged.ckpt"
+    write_checkpoint({"state_dict": {"x": torch.ones(20)}}, path)
+    damaged = bytearray(path.read_bytes())
+    if data.draw(st.booleans(), "cut off"):
+        del damaged[data.draw(st.integers(0, len(damaged) - 1)) :]
+    else:
+        for place in data.draw(st.lists(st.integers(0, 8 * len(damaged) - 1), min_size=1, max_size=4, unique=True)):
+            damaged[place // 8] ^= 1 << place % 8
+    path.write_bytes(damaged)
+    with pytest.raises(CheckpointError, match="damaged or cut off, its content does not fit its sha256: "):
+        read_checkpoint(path)
 
 
 def test_the_checkpoint_of_another_training_is_not_gone_on_from(fit: Fit, tmp_path: Path) -> None:

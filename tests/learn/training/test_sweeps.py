@@ -22,7 +22,7 @@ def test_submitit_trains_in_a_process_of_its_own(tmp_path: Path) -> None:
     subprocess.run(command, check=True, capture_output=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
     job = tmp_path / "train" / "0"
     assert json.loads((job / "run.json").read_text())["encoding"] == "map"
-    assert (job / "checkpoints" / "best.ckpt").is_file()
+    assert (job / "model.safetensors").is_file()
     assert list((tmp_path / "train" / ".submitit").iterdir())
 
 

@@ -4,10 +4,8 @@ import csv
 import json
 import math
 import os
-import re
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import asdict
 from itertools import product
 from pathlib import Path
@@ -23,21 +21,18 @@ import domains
 from epigym import StateSpace, to_pyg
 from epigym.encoding.encoder import ENCODINGS, make_encoder, make_encoding
 from epigym.encoding.relational import Relational, type_ids_of
-from epigym.errors import EpigymError, MissingError
+from epigym.errors import EpigymError
 from epigym.features.types import FeatureTypes
-from epigym.io.checksummed import write_checksummed
 from epigym.problem import domain_problem, load_problem
 from learn.assess import Assess
 from learn.data.explorers import ExplorerSettings
 from learn.data.pairs import make_rollout
 from learn.data.problems import list_problems
+from learn.models import open_model
 from learn.models.base import BaseHeuristic, correct
-from learn.models.checkpoints import load, read_all
-from learn.models.runs import find_newest_checkpoint
-from learn.models.scoring import open_scorer
+from learn.models.gine.model import CLASSES
 from learn.rollouts import Rollouts, make_rollouts
 from learn.train import Train
-from learn.training import options
 from learn.training.options import (
     DistanceOptions,
     LossValidation,
@@ -45,6 +40,7 @@ from learn.training.options import (
     PublishedOptions,
     collect_given,
 )
+from learn.training.resuming import read_checkpoint
 from search.agents import run_agent
 from search.agents.breadth_first import BreadthFirst
 from tests.helpers.commands import compose
@@ -78,7 +74,7 @@ def assert_cell(fit: Fit, tmp_path: Path, encoding: str, objective: str, base: s
     """See that a short training succeeds, and that its checkpoint and its record say what was chosen."""
     metrics = short_run(fit, tmp_path, encoding, objective, base, data)
     assert metrics["val/solved"] in (0, 1)
-    parameters = read_all(tmp_path / "run" / "checkpoints" / "best.ckpt")["hyper_parameters"]
+    parameters = read_checkpoint(tmp_path / "run" / "checkpoints" / "best.ckpt")["hyper_parameters"]
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     assert parameters["encoding"] == {"name": encoding, **asdict(ENCODINGS[encoding]())}
     assert parameters["objective"]["name"] == record["objective"] == objective
@@ -116,10 +112,9 @@ def test_an_untrained_network_is_worth_its_base(fit: Fit, tmp_path: Path, encodi
     for rate in ("0.0", "0.1"):
         chosen = (f"encoding={encoding}", f"base={base}", f"model.optimizer.lr={rate}", "model.schedule=constant")
         fit(*FEW, *SOURCES["sampled"], *chosen, run=rate)
-        path = tmp_path / rate / "checkpoints" / "best.ckpt"
-        scores = open_scorer(path, space).score(ids)
+        trained: Any = open_model(tmp_path / rate)
+        scores = trained.make_scorer(space).score(ids)
         assert np.array_equal(scores, costs) == (rate == "0.0")
-        trained = load(path)
         with torch.no_grad():
             correction = trained.network(to_pyg(make_encoder(space, make_encoding(trained.encoding)).graphs(ids)))
         assert np.allclose(scores, correct(trained.base, costs, correction.numpy()), atol=1e-4)
@@ -127,14 +122,16 @@ def test_an_untrained_network_is_worth_its_base(fit: Fit, tmp_path: Path, encodi
 
 def test_types_of_the_training_problems_are_known_to_the_network(fit: Fit, tmp_path: Path) -> None:
     short_run(fit, tmp_path, "relational", "ranking", "h_ff", "published")
-    trained = load(tmp_path / "run" / "checkpoints" / "best.ckpt")
+    trained: Any = open_model(tmp_path / "run")
     assert list(trained.types) == type_ids_of([FeatureTypes(load_problem(SMALL))], Relational())
 
 
 def test_a_run_leaves_everything_in_its_folder(fit: Fit, tmp_path: Path) -> None:
     metrics = fit(*PAPER, "trainer.max_epochs=2")
     run = tmp_path / "run"
-    assert {path.name for path in run.iterdir()} >= {"config.yaml", "metrics.csv", "run.json", "checkpoints"}
+    assert {path.name for path in run.iterdir()} >= {
+        "config.yaml", "metrics.csv", "run.json", "checkpoints", "model.safetensors",
+    }  # fmt: skip
     for picture in ("curves.png", "predictions.png", "errors.png"):
         assert (run / picture).read_bytes().startswith(b"\x89PNG")
     assert list((run / "tensorboard").glob("events.*"))
@@ -197,7 +194,7 @@ def test_two_runs_with_one_seed_are_bitwise_equal(fit: Fit, tmp_path: Path, over
     for run, seed in (("first", 1), ("second", 1), ("other", 2)):
         fit(*overrides, f"seed={seed}", run=run)
     runs = ("first", "second", "other")
-    first, second, other = (read_all(tmp_path / run / "checkpoints" / "last.ckpt") for run in runs)
+    first, second, other = (read_checkpoint(tmp_path / run / "checkpoints" / "last.ckpt") for run in runs)
     assert is_same(first["state_dict"], second["state_dict"])
     assert is_same(first["hyper_parameters"], second["hyper_parameters"])
     assert not is_same(first["state_dict"], other["state_dict"])
@@ -238,7 +235,7 @@ def test_several_processes_train_one_network(tmp_path: Path, overrides: tuple[st
     else:
         assert metrics["val/problems"] == 2
         assert metrics["val/solved"] == int(metrics["val/solved"]) <= 2
-    assert load(tmp_path / "run" / "checkpoints" / "best.ckpt").domains
+    assert open_model(tmp_path / "run").domain
 
 
 @pytest.mark.slow
@@ -269,50 +266,9 @@ def test_processes_that_a_scheduler_starts_at_once_write_one_run(tmp_path: Path)
     record = json.loads(written.read_text())
     assert record["metrics"]["train/samples"] == 2 * samples
     assert record["metrics"]["step"] + 1 == 1  # the lonely sample of a second batch is left out
-    assert load(written.parent / record["checkpoint"]).domains == ("collaboration_communication",)
+    assert open_model(written.parent / record["model"]).domain == "collaboration_communication"
     other = [path for path in tmp_path.glob("outputs/train/*/*") if path.parent != written.parent]
     assert {path.name for path in other} <= {".hydra", "train.log"}
-
-
-def test_newest_good_run_of_a_domain_is_found(tmp_path: Path) -> None:
-    def finish(name: str, finished: str, domains: list[str], *, is_good: bool = True) -> Path:
-        run = tmp_path / "train" / name
-        run.mkdir(parents=True)
-        (run / "best.ckpt").touch()
-        record = {"finished": finished, "checkpoint": "best.ckpt", "domains": domains, "is_good": is_good}
-        write_checksummed(run / "run.json", record)
-        return run / "best.ckpt"
-
-    finish("a", "2026-01-02", ["grapevine"])
-    second = finish("sweep/1", "2026-01-03", ["coin_in_the_box", "grapevine"])
-    finish("c", "2026-01-04", ["coin_in_the_box"])
-    finish("no better than the median", "2026-01-05", ["grapevine", "assembly_line"], is_good=False)
-    assert find_newest_checkpoint("grapevine", tmp_path) == second
-    with pytest.raises(MissingError, match=r"none of the 1 finished runs on 'assembly_line' predicts better"):
-        find_newest_checkpoint("assembly_line", tmp_path)
-    with pytest.raises(MissingError, match=r"no finished run was trained on 'gossip': .*learn\.train domain=gossip"):
-        find_newest_checkpoint("gossip", tmp_path)
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda path: path.write_text("{"),
-        lambda path: path.write_text(path.read_text().replace("true", "false")),
-        lambda path: write_checksummed(path, {"checkpoint": None, "is_good": True}),
-    ],
-)
-def test_damaged_records(tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: Callable[[Path], object]) -> None:
-    for name, day in (("good", 1), ("damaged", 2)):
-        run = tmp_path / "train" / name
-        run.mkdir(parents=True)
-        (run / "best.ckpt").touch()
-        record = {"finished": f"2026-01-0{day}", "checkpoint": "best.ckpt", "domains": ["gossip"], "is_good": True}
-        write_checksummed(run / "run.json", record)
-    damage(tmp_path / "train" / "damaged" / "run.json")
-    assert find_newest_checkpoint("gossip", tmp_path) == tmp_path / "train" / "good" / "best.ckpt"
-    (message,) = caplog.messages
-    assert re.fullmatch(rf"skipped the damaged record of a run: {tmp_path}/train/damaged/run\.json[^\n]+", message)
 
 
 def test_problems_of_several_domains_are_pooled() -> None:
@@ -338,7 +294,7 @@ def test_the_papers_training_is_a_recipe() -> None:
     assert isinstance(settings.model, ModelOptions)
     assert asdict(settings.model) == {
         "network": {
-            "_target_": options.PAPER, "node_size": 64, "edge_size": 32, "hidden_size": 128, "head_size": 128,
+            "_target_": CLASSES["paper"], "node_size": 64, "edge_size": 32, "hidden_size": 128, "head_size": 128,
             "blocks": 3, "dropout": 0.2, "max_distance": 50, "margin": 1e-3,
         },
         "optimizer": {"_target_": None, "lr": 1e-3, "betas": [0.9, 0.999], "eps": 1e-8, "weight_decay": 1e-2},
@@ -349,7 +305,8 @@ def test_the_papers_training_is_a_recipe() -> None:
 
 def test_options_of_the_trainer_pass_through(fit: Fit, tmp_path: Path) -> None:
     fit(*PAPER, "trainer.max_epochs=1", "trainer.precision=bf16-mixed", "trainer.gradient_clip_val=0.5")
-    assert load(tmp_path / "run" / "checkpoints" / "best.ckpt").network.head[0].weight.dtype is torch.float32  # type: ignore[index, union-attr]
+    trained: Any = open_model(tmp_path / "run")
+    assert trained.network.head[0].weight.dtype is torch.float32
 
 
 @pytest.mark.parametrize("explorer", ["auto", "dfs", "exhaustive"])

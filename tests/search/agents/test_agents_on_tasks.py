@@ -30,7 +30,7 @@ from tests.helpers.tasks import SOLVABLE, coin, counter, delusion, hopeless
 
 MADE = {name: Configuration.of(name, "h_add").make_agent() for name in sorted(AGENTS)}
 INFORMED = [name for name, agent in MADE.items() if agent.is_informed]
-UNTRAINED = sorted(HEURISTICS.keys() - {"gnn"})
+UNTRAINED = sorted(HEURISTICS)
 PREFERRING = ("h_add", "h_ff", "landmarks")
 PAIRS = [
     (name, heuristic)

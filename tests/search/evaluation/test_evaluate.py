@@ -20,12 +20,11 @@ from rich.console import Console
 from epigym import _core, language
 from epigym.cli.codes import ExitCode
 from epigym.errors import EpigymError, MissingError, ProblemWarning, UsageError
-from epigym.io.checksummed import write_checksummed
 from epigym.language import Reading
 from epigym.problem import load_problem
 from epigym.reference.semantics import Validation
 from epigym.space import space
-from learn.models import runs
+from learn.models import shipped
 from search import evaluate
 from search.agents import best_first
 from search.agents.result import SearchResult, SearchStatus
@@ -45,6 +44,7 @@ from tests.helpers.commands import compose
 from tests.helpers.epddl_problem import PLANS, PROBLEM, write_problem
 from tests.helpers.records import LIMITS, batch_of, read_outcomes, read_table, record_of
 from tests.helpers.tasks import COIN, COUNTER, DELUDED
+from tests.helpers.trained import PAPER, SMALL, random_model
 
 OWN = """
 import numpy as np
@@ -149,11 +149,11 @@ def test_the_key_depends_on_all_that_decides(coin: str, tmp_path: Path, monkeypa
     monkeypatch.syspath_prepend(str(tmp_path))
     own = "from search.agents.breadth_first import BreadthFirst\nclass Mine(BreadthFirst): "
     Path("foreign_agent.py").write_text(own + "pass")
-    model = write_model(tmp_path / "model.ckpt", "weights")
-    of_domain = write_model(tmp_path / "of" / "grapevine.ckpt", "weights")
-    write_model(tmp_path / "of" / "gossip.ckpt", "weights")
-    trained = {"name": "gnn", "checkpoint": model}
-    by_domain = {"name": "gnn", "checkpoint": of_domain.replace("grapevine", "{domain}")}
+    model = write_model(tmp_path / "mine", "weights")
+    of_domain = write_model(tmp_path / "of" / "grapevine" / "model.safetensors", "weights")
+    write_model(tmp_path / "of" / "gossip" / "model.safetensors", "weights")
+    trained = {"name": "learned", "model": model}
+    by_domain = {"name": "learned", "model": str(tmp_path / "of" / "{domain}")}
     instance = "grapevine/3_pl_2"
     described: dict[str, tuple[Any, ...]] = {
         "file": (coin,),
@@ -163,11 +163,11 @@ def test_the_key_depends_on_all_that_decides(coin: str, tmp_path: Path, monkeypa
         "setting": (coin, "wa_star", "l_pg"),
         "other setting": (coin, {"name": "wa_star", "weight": 4}, "l_pg"),
         "heuristic": (coin, "wa_star", "s_pg"),
-        "gnn": (coin, "hfs", trained),
-        "gnn of domain": (instance, "hfs", by_domain),
-        "gnn of published": (PUBLISHED, "hfs", by_domain),
-        "gnn of file": (coin, "hfs", by_domain),
-        "newest gnn": (instance, "hfs", "gnn"),
+        "model": (coin, "hfs", trained),
+        "run": (coin, "hfs", {"name": "learned", "model": str(tmp_path / "of" / "gossip")}),
+        "model of domain": (instance, "hfs", by_domain),
+        "model of published": (PUBLISHED, "hfs", by_domain),
+        "model of file": (coin, "hfs", by_domain),
         "interleaved": (coin, {"name": "interleaved", "components": [{"agent": "hfs", "heuristic": trained}]}),
         "own": (coin, {"_target_": "foreign_agent.Mine"}),
         "learned": (instance, "hfs", "learned"),
@@ -198,23 +198,21 @@ def test_the_key_depends_on_all_that_decides(coin: str, tmp_path: Path, monkeypa
         return {name for name, key in before.items() if earlier[name] != key}
 
     write_model(Path(model), "other weights")
-    assert find_changed() == {"gnn", "interleaved"}
-    monkeypatch.setattr(learned, "LINEAR", tmp_path / "shipped")
+    assert find_changed() == {"model", "interleaved"}
+    monkeypatch.setattr(shipped, "SHIPPED", tmp_path / "shipped")
     assert find_changed() == {"learned"}
-    write_model(tmp_path / "shipped" / "general.json", "weights")
+    write_model(tmp_path / "shipped" / "linear" / "general.safetensors", "weights")
+    assert find_changed() == {"learned"}
+    write_model(tmp_path / "shipped" / "choice.json", "{}")
     assert find_changed() == {"learned"}
     write_model(Path(of_domain), "other weights")
-    assert find_changed() == {"gnn of domain", "gnn of published", "gnn of file"}
-    write_model(tmp_path / "of" / "gossip.ckpt", "other weights")
-    assert find_changed() == {"gnn of file"}
-    record = {"finished": "2026-01-01", "checkpoint": "best.ckpt", "domains": ["grapevine"], "is_good": True}
-    write_model(tmp_path / "outputs/train/a/best.ckpt", "weights")
-    write_checksummed(tmp_path / "outputs/train/a/run.json", record)
-    assert find_changed() == {"newest gnn"}
+    assert find_changed() == {"model of domain", "model of published", "model of file"}
+    write_model(tmp_path / "of" / "gossip" / "model.safetensors", "other weights")
+    assert find_changed() == {"model of file", "run"}
     Path("foreign_agent.py").write_text(own + "...")
     assert find_changed() == {"own"}
     Path(coin).write_text(COUNTER)
-    assert find_changed() == first.keys() - {"instance", "gnn of domain", "gnn of published", "newest gnn", "learned"}
+    assert find_changed() == first.keys() - {"instance", "model of domain", "model of published", "learned"}
     monkeypatch.setattr(fingerprint, "digest_program", lambda: ["another program"])
     assert find_changed() == set(first)
 
@@ -222,7 +220,7 @@ def test_the_key_depends_on_all_that_decides(coin: str, tmp_path: Path, monkeypa
 def test_the_program_is_the_core_and_all_that_a_search_runs() -> None:
     read = set(fingerprint.list_program_files())
     assert {path.name for path in read if path.name.startswith("_core")} == {Path(_core.__file__).name}
-    for module in (space, language, learned, best_first, planner, runs):
+    for module in (space, language, learned, best_first, planner, shipped):
         assert Path(module.__file__) in read
 
 
@@ -292,16 +290,29 @@ def test_costs_are_those_of_all_processes(record: Record, tmp_path: Path, ending
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("heuristic", "is_learned"), [("gnn", True), ("goal_count", False)])
+@pytest.mark.parametrize(
+    ("heuristic", "needs_torch"),
+    [
+        ({"name": "learned", "model": "paper"}, True),
+        ({"name": "learned", "model": "{domain}"}, True),
+        ({"name": "learned", "model": "gine"}, False),
+        ({"name": "learned", "model": "gine", "device": "cuda"}, True),
+        ("learned", False),
+        ("goal_count", False),
+    ],
+)
 def test_libraries_of_networks_are_imported_once(
-    coin: str, heuristic: str, is_learned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    coin: str, heuristic: Any, needs_torch: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, settings in (("paper", PAPER), ("gine", SMALL)):
+        random_model(settings).write(tmp_path / name / "model.safetensors")
     preloaded: list[str] = []
     monkeypatch.setattr(batch, "supervise", lambda jobs, preload, **_: preloaded.extend(preload) or (_ for _ in ()))
     assert list(batch_of([record_of(coin, "hfs", heuristic)], tmp_path).run([])) == []
     script = f"import sys, {', '.join(preloaded)}; print('torch_geometric.nn' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert done.stdout.strip() == str(is_learned)
+    assert done.stdout.strip() == str(needs_torch)
 
 
 @pytest.mark.parametrize("failure", [SearchStatus.ERROR, SearchStatus.TIME_LIMIT, SearchStatus.MEMORY_LIMIT])
@@ -376,20 +387,23 @@ def test_plans_need_not_be_reexecuted(coin: str, monkeypatch: pytest.MonkeyPatch
         evaluate.records(compose(Evaluate, "evaluate", "anytime=true", "verify=none"))
 
 
-def test_missing_checkpoints_are_named_first(coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_models_are_named_first(coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    of_domain = {"name": "gnn", "checkpoint": "{domain}.ckpt"}
+    of_domain = {"name": "learned", "model": "{domain}/model.safetensors"}
+    gone = {"name": "learned", "model": "gone"}
+    component = {"name": "interleaved", "components": [{"agent": "hfs", "heuristic": gone}]}
     for problem, heuristic, missing in (
-        (coin, {"name": "gnn", "checkpoint": "gone.onnx"}, r"gone\.onnx"),
-        ("grapevine/3_pl_2", of_domain, r"grapevine\.ckpt"),
-        (PUBLISHED, of_domain, r"no checkpoint grapevine\.ckpt"),
-        ("grapevine/3_pl_2", "gnn", "'grapevine'"),
+        (coin, gone, "no model gone: train"),
+        ("grapevine/3_pl_2", of_domain, r"grapevine/model\.safetensors"),
+        (PUBLISHED, of_domain, r"no model grapevine/model\.safetensors"),
     ):
         with pytest.raises(MissingError, match=missing):
             evaluate_all([record_of(coin), record_of(problem, "hfs", heuristic)], tmp_path / "run")
+    with pytest.raises(MissingError, match="no model gone"):
+        evaluate_all([record_of(coin, component)], tmp_path / "run")
     assert not (tmp_path / "run").exists()
     # The domain of a file is known when it is read.
-    assert evaluate_all([record_of(coin, "hfs", of_domain)], tmp_path / "run") == [("hfs/gnn", "error")]
+    assert evaluate_all([record_of(coin, "hfs", of_domain)], tmp_path / "run") == [("hfs/learned", "error")]
 
 
 def test_own_classes_work_in_processes_of_records(coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

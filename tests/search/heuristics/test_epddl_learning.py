@@ -31,6 +31,5 @@ def test_a_network_guides_searches_of_larger_problems(tmp_path: Path, encoding: 
     train(compose(Train, "train", *chosen, "explorer=exhaustive"))
     (tmp_path / "larger").mkdir()
     larger = load_problem(str(write_problem(tmp_path / "larger", LARGER).spec))
-    gnn = {"name": "gnn", "checkpoint": str(tmp_path / "run" / "checkpoints" / "best.ckpt")}
-    result = find_plan(larger, Configuration.of("hfs_star", gnn))
-    assert (result.status, result.heuristic, result.size.actions) == (SearchStatus.SOLVED, "gnn", 12)
+    result = find_plan(larger, Configuration.of("hfs_star", {"name": "learned", "model": str(tmp_path / "run")}))
+    assert (result.status, result.heuristic, result.size.actions) == (SearchStatus.SOLVED, "learned", 12)

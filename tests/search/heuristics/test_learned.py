@@ -2,22 +2,22 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from epigym import StateSpace, load_problem
-from epigym.errors import CheckpointError, MissingError, UsageError
+from epigym.errors import MissingError, ModelError, UsageError
 from epigym.features.counts import join
 from epigym.features.relaxation import Relaxation
 from epigym.features.types import FeatureTypes
-from epigym.io.checksummed import write_checksummed
 from epigym.reference.semantics import validate
 from epigym.task.formula import split_formula
 from learn.models import shipped
 from learn.models.base import Base
-from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation, write_model
+from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation
 from search.agents import make_agent, run_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -38,10 +38,17 @@ def write_random_model(path: Path, base: Base, seed: int = 0, *, base_weight: fl
     colours, seen = np.unique(rows.colour, return_counts=True)
     weights = np.random.default_rng(seed).normal(size=len(colours)) / 10
     model = LinearModel(
-        "coin_in_the_box", representation, colours, weights, seen, base_weight, 0.25, schema=types.schema
+        domain="coin_in_the_box",
+        representation=representation,
+        colours=colours,
+        weights=weights,
+        seen=seen,
+        base_weight=base_weight,
+        constant=0.25,
+        schema=types.schema,
     )
-    write_model(model, path)
-    return model
+    model.write(path)
+    return replace(model, path=str(path))
 
 
 @pytest.fixture(params=["none", "h_ff", "h_add"])
@@ -56,10 +63,10 @@ def near(space: StateSpace) -> np.ndarray:
 
 
 def test_scores_are_those_of_the_model(base: Base, tmp_path: Path) -> None:
-    model = write_random_model(tmp_path / "model.json", base)
+    model = write_random_model(tmp_path / "model.safetensors", base)
     space = StateSpace(load_problem(PROBLEM))
     ids = near(space)
-    heuristic = make_heuristic("learned", space, checkpoint=str(tmp_path / "model.json"))
+    heuristic = make_heuristic("learned", space, model=str(tmp_path / "model.safetensors"))
     expected = LinearScorer(space, model).score(ids)
     assert heuristic.score(ids).dtype == np.float64
     assert heuristic.score(ids).tolist() == expected.tolist()
@@ -85,14 +92,14 @@ def test_scores_are_those_of_the_model(base: Base, tmp_path: Path) -> None:
 @pytest.mark.parametrize("agent", ["hfs", "alternation"])
 @pytest.mark.parametrize("name", [PROBLEM, *sorted(SOLVABLE)])
 def test_plans_are_valid(agent: str, name: str, base: Base, tmp_path: Path) -> None:
-    write_random_model(tmp_path / "model.json", base)
+    write_random_model(tmp_path / "model.safetensors", base)
     task = SOLVABLE[name]() if name in SOLVABLE else load_problem(name)
-    file = str(tmp_path / "model.json")
-    result = find_plan(task, Configuration.of(agent, {"name": "learned", "checkpoint": file}))
+    file = str(tmp_path / "model.safetensors")
+    result = find_plan(task, Configuration.of(agent, {"name": "learned", "model": file}))
     assert result.status is SearchStatus.SOLVED
     assert validate(task, result.plan).valid
-    assert (result.heuristic, result.checkpoint) == ("learned", file)
-    hopeless_one = find_plan(hopeless(), Configuration.of(agent, {"name": "learned", "checkpoint": file}))
+    assert (result.heuristic, result.model) == ("learned", file)
+    hopeless_one = find_plan(hopeless(), Configuration.of(agent, {"name": "learned", "model": file}))
     assert hopeless_one.status is SearchStatus.UNSOLVABLE
 
 
@@ -106,9 +113,16 @@ def test_weights_decide_what_is_expanded(tmp_path: Path) -> None:
     ones = np.ones(len(colours))
     counts = []
     for sign in (1, -1):
-        model = LinearModel("", Representation(0), colours, sign * ones, ones.astype(np.int64), constant=3)
-        write_model(model, tmp_path / f"{sign}.json")
-        heuristic = make_heuristic("learned", space, checkpoint=str(tmp_path / f"{sign}.json"))
+        model = LinearModel(
+            domain="",
+            representation=Representation(0),
+            colours=colours,
+            weights=sign * ones,
+            seen=ones.astype(np.int64),
+            constant=3,
+        )
+        model.write(tmp_path / f"{sign}.safetensors")
+        heuristic = make_heuristic("learned", space, model=str(tmp_path / f"{sign}.safetensors"))
         counts.append(run_agent(make_agent("hfs"), space, heuristic, Limits(max_expanded=5000)).expanded)
     assert (
         counts[0] == run_agent(make_agent("hfs"), space, make_heuristic("split_goal_count", space)).expanded < counts[1]
@@ -116,43 +130,43 @@ def test_weights_decide_what_is_expanded(tmp_path: Path) -> None:
 
 
 def test_without_a_file_it_is_a_model_that_comes_with_epigym(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shipped, "LINEAR", tmp_path)
-    monkeypatch.setattr(shipped, "NETWORKS", tmp_path / "networks")
-    model = write_random_model(tmp_path / "coin_in_the_box.json", "none", 1)
-    general = write_random_model(tmp_path / "general.json", "h_add", 2)
+    monkeypatch.setattr(shipped, "SHIPPED", tmp_path)
+    (tmp_path / "choice.json").write_text('{"coin_in_the_box": "linear", "general": "linear"}')
+    model = write_random_model(tmp_path / "linear" / "coin_in_the_box.safetensors", "none", 1)
+    general = write_random_model(tmp_path / "linear" / "general.safetensors", "h_add", 2)
     own, other = StateSpace(load_problem(PROBLEM)), StateSpace(hopeless())
     for space, expected, file in ((own, model, "coin_in_the_box"), (other, general, "general")):
         heuristic = make_heuristic("learned", space)
         ids = near(space)
-        assert heuristic.checkpoint == str(tmp_path / f"{file}.json")
+        assert heuristic.model == str(tmp_path / "linear" / f"{file}.safetensors")
         assert heuristic.score(ids).tolist() == LinearScorer(space, expected).score(ids).tolist()
 
 
 def test_a_missing_or_damaged_file_is_one_clear_error(tmp_path: Path) -> None:
     def plan(file: str) -> None:
-        find_plan(load_problem(PROBLEM), Configuration.of("hfs", {"name": "learned", "checkpoint": file}))
+        find_plan(load_problem(PROBLEM), Configuration.of("hfs", {"name": "learned", "model": file}))
 
-    with pytest.raises(MissingError, match=r"^there is no model gone\.json: make one with [^\n]+$"):
-        plan("gone.json")
-    write_checksummed(tmp_path / "text.json", {})
-    with pytest.raises(CheckpointError, match=r"^[^\n]+text\.json: no linear model: [^\n]+$"):
+    with pytest.raises(MissingError, match=r"^there is no model gone: train one with [^\n]+$"):
+        plan("gone")
+    (tmp_path / "text.json").write_text("{}")
+    with pytest.raises(ModelError, match=r"^[^\n]+text\.json is no model of learn\.train: [^\n]+$"):
         plan(str(tmp_path / "text.json"))
 
 
 def test_it_needs_neither_torch_nor_scipy(tmp_path: Path) -> None:
-    write_random_model(tmp_path / "model.json", "h_ff")
+    write_random_model(tmp_path / "model.safetensors", "h_ff")
     script = (
         "import sys; sys.modules['torch'] = sys.modules['scipy'] = None\n"
         "from epigym import load_problem\n"
         "from search.planning.configuration import Configuration\n"
         "from search.planning.planner import find_plan\n"
-        "heuristic = {'name': 'learned', 'checkpoint': sys.argv[2]}\n"
+        "heuristic = {'name': 'learned', 'model': sys.argv[2]}\n"
         "for agent in ('alternation', 'lazy'):\n"
         "    assert find_plan(load_problem(sys.argv[1]), Configuration.of(agent, heuristic)).plan\n"
         "print(*{'torch', 'scipy', 'lightning'} & {name for name, found in sys.modules.items() if found})\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, PROBLEM, str(tmp_path / "model.json")],
+        [sys.executable, "-c", script, PROBLEM, str(tmp_path / "model.safetensors")],
         check=True,
         capture_output=True,
         text=True,

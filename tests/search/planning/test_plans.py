@@ -16,7 +16,7 @@ from epigym.cli.codes import ExitCode
 from epigym.errors import EpigymError, MissingError, UsageError
 from epigym.io.files import read_plan
 from epigym.reference.semantics import Validation
-from learn.models.shipped import LINEAR
+from learn.models.shipped import locate_shipped
 from search import competition
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -136,14 +136,14 @@ def test_a_search_without_a_plan_leaves_none(limits: Limits | None, tmp_path: Pa
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["coin.epddl", "coin-1.json", "model.json"])
+@pytest.mark.parametrize("name", ["coin.epddl", "coin-1.json", "model.safetensors"])
 @pytest.mark.parametrize("ending", ["", ".unverified"])
 def test_only_plans_are_overwritten(
     name: str, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_problem(tmp_path)
-    shutil.copyfile(LINEAR / "general.json", "model.json")
+    shutil.copyfile(locate_shipped("linear", "general"), "model.safetensors")
     if ending:
         Path(name).rename(name + ending)
     content = Path(name + ending).read_bytes()

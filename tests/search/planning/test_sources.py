@@ -163,7 +163,7 @@ def test_an_invalid_heuristic_is_refused(heuristic: Any) -> None:
 
 def test_a_learned_heuristic_finds_the_model_of_the_domain_under_any_goal() -> None:
     problem = random_env(1, steps=2).unwrapped.search_problem()
-    assert Path(Learned(problem.search_space).checkpoint).stem == "grapevine"
+    assert Path(Learned(problem.search_space).model).stem == "grapevine"
     result = search.plan(problem, agent="hfs", heuristic="learned")
     assert validate(problem.task, result.plan).valid
 

@@ -13,7 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
-from epigym import CheckpointError, EpigymError, Task
+from epigym import EpigymError, ModelError, Task
+from epigym.language import Reading
 from epigym.reference import semantics
 from epigym.reference.semantics import Validation
 from search.agents.limits import Limits
@@ -55,7 +56,7 @@ def plan(configuration: Configuration, limits: Limits, folder: Path) -> SearchRe
 
 def evaluate(configuration: Configuration, limits: Limits, folder: Path) -> SearchResult:
     (folder / "coin.txt").write_text(COIN)
-    problems = list_problems([str(folder / "coin.txt")], "default")
+    problems = list_problems([str(folder / "coin.txt")], Reading())
     records = make_records(problems, [configuration], SearchOptions(replace(limits, memory_limit=1 << 33)))
     [(_, result)] = RecordBatch(records, folder, parallel=1, wall_limit=1e6, memory_limit=1 << 33).run([0])
     return result
@@ -136,10 +137,10 @@ def test_the_best_plan_stays_when_the_search_for_shorter_ones_is_ended(tmp_path:
         (failing("value"), ValueError, "three", "in __init__"),
         (failing("unportable"), EpigymError, "UnportableError: 1 and 2", "in __init__"),
         (
-            Configuration.of("hfs", {"name": "gnn", "checkpoint": "gone.ckpt"}),
-            CheckpointError,
-            "there is no checkpoint gone.ckpt",
-            "in find_checkpoint",
+            Configuration.of("hfs", {"name": "learned", "model": "gone"}),
+            ModelError,
+            "there is no model gone",
+            "in _read_bytes",
         ),
     ],
 )

@@ -65,8 +65,8 @@ class NetworkModel(Model):
     ) -> Scorer:
         """Bind the model to a state space, see `Model.make_scorer`; classes that it names are imported."""
         named = {CLASSES.get(self.kind, self.kind), self.encoding.get(TARGET)} - {None, *CLASSES.values()}
-        for name in sorted(map(str, named)):
-            logger.info("%s names %s, whose module is imported", self.path or "the network", name)
+        for name in sorted(map(str, named)) if self.path else ():
+            logger.info("%s names %s, whose module is imported", self.path, name)
         # Encodings of others may make other graphs.
         is_ours = type(make_encoding(self.encoding)).encoder in (Identifiers.encoder, Relational.encoder)
         if self.kind == GINE and is_ours and device != "cuda":

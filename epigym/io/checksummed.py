@@ -22,15 +22,10 @@ def digest(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def add_checksum(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Plain values by name as they are read again, with the checksum of them all under `sha256` in front."""
-    plain = json.loads(as_unicode(json.dumps(value, ensure_ascii=False)))
-    return {_CHECKSUM: digest(plain), **plain}
-
-
 def write_checksummed(path: AnyPath, value: Mapping[str, Any]) -> None:
-    """Write plain values by name as JSON with their checksum, as `epigym.io.files.write_json` does."""
-    write_json(path, add_checksum(value))
+    """Write plain values by name as JSON, as `epigym.io.files.write_json` does, with their checksum in front."""
+    plain = json.loads(as_unicode(json.dumps(value, ensure_ascii=False)))
+    write_json(path, {_CHECKSUM: digest(plain), **plain})
 
 
 def read_checksummed(path: AnyPath, remedy: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from contextlib import closing
 from rich.console import Console
 
 from epigym.errors import MissingError
+from epigym.io.files import is_file
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.batch import RecordBatch
 from search.evaluation.cluster import array
@@ -71,5 +72,5 @@ def _require_models(records: Iterable[Record]) -> None:
     for record in records:
         for choice in record.configuration.choices:
             for path in list_models(choice, record.problem.instance_domain):
-                if not path.is_file():
+                if not is_file(path):
                     raise MissingError(f"there is no model {path}: train one with `python -m learn.train domain=…`")

@@ -6,11 +6,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import pytest
-from learn.models.runs import find_checkpoint
 
 from domains.output import CLOSED_PIPE
 from epigym.__main__ import main
@@ -18,7 +16,7 @@ from epigym.cli.codes import ExitCode
 from epigym.cli.logs import ConsoleLog
 from epigym.errors import EpigymError
 from epigym.problem import load_problem
-from learn.models.shipped import find_model
+from learn.models import open_model
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.marks import slow_but
 from tests.helpers.tasks import COIN
@@ -107,12 +105,11 @@ def test_a_pipe_in_place_of_a_problem_is_refused(
     assert (code, capfd.readouterr().err) == (ExitCode.BAD_INPUT, f"error: {REFUSED.format('pipe')}\n")
 
 
-@pytest.mark.parametrize("name", ["pipe", "pipe.txt", "pipe.json", "pipe.epddl", "pipe.ckpt"])
+@pytest.mark.parametrize("name", ["pipe", "pipe.txt", "pipe.json", "pipe.epddl", "pipe.safetensors"])
 def test_a_pipe_in_place_of_a_file_is_refused(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     os.mkfifo(name)
-    find = partial(find_model, domain="coin", schema=frozenset())
-    for read in (load_problem, partial(find_checkpoint, domain="coin"), find):
+    for read in (load_problem, open_model):
         with pytest.raises(EpigymError) as caught:
             read(name)
         assert str(caught.value) == REFUSED.format(name)

@@ -29,16 +29,11 @@ def open_model(source: AnyPath | Task) -> Model:
         ModelError: when it cannot be read, or describes no model.
     """
     if isinstance(source, Task):
-        return open_shipped(source, FeatureTypes(source))
+        return open_for(None, source)
     path = locate_model(source)
     content = read_content(path)
     kind = LinearModel if content.values["kind"] == LINEAR else NetworkModel
     return kind.of(content, path)
-
-
-def open_shipped(task: Task, types: FeatureTypes) -> Model:
-    """`open_model` of a task whose types are known."""
-    return open_model(find_shipped(task.domain, types.schema))
 
 
 def open_for(model: str | None, task: Task, types: FeatureTypes | None = None) -> Model:
@@ -55,7 +50,7 @@ def open_for(model: str | None, task: Task, types: FeatureTypes | None = None) -
         ModelError: as `open_model`.
     """
     if model is None:
-        return open_shipped(task, types or FeatureTypes(task))
+        return open_model(find_shipped(task.domain, (types or FeatureTypes(task)).schema))
     return open_model(model.replace("{domain}", task.domain))
 
 

@@ -23,7 +23,7 @@ from learn.data.fingerprint import fingerprint_task
 from learn.data.pyg import PygDataSet
 from learn.data.rows import EncodedRows, encode, join, pack
 from tests.helpers.runs import HASH, PROBLEM
-from tests.helpers.trained import SMALL, random_trained
+from tests.helpers.trained import SMALL, random_model
 
 
 def arrays(samples: Samples) -> dict[str, np.ndarray]:
@@ -299,6 +299,6 @@ def test_graphs_work_with_the_loader_and_the_network(encoding: str, tmp_path: Pa
     exploration = explore(load_problem(PROBLEM), explorer)
     encoder = make_encoder(exploration.space, make_encoding(encoding), exploration.task.goal)
     expected = to_pyg(encoder.graphs(data.samples.state[:40]))
-    network = random_trained(SMALL, encoding).network
+    network = random_model(SMALL, encoding).network
     torch.testing.assert_close(network(batch), network(expected))
     assert len(set(network(batch).tolist())) > 1

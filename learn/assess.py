@@ -11,19 +11,16 @@ from functools import partial
 
 from epigym.cli.runner import run
 from epigym.cli.settings import ProblemSettings
-from learn.data.explorers import ExplorerSettings
+from learn.data.sources import SourceOptions
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Assess(ProblemSettings):
+class Assess(SourceOptions, ProblemSettings):
     """The settings, see `conf/assess.yaml`."""
 
-    domain: list[str]
-    problem: list[str]
     model: str | None
-    explorer: ExplorerSettings
 
 
 def assess(settings: Assess) -> None:
@@ -32,16 +29,18 @@ def assess(settings: Assess) -> None:
     Raises:
         EpigymError: when a problem, a setting or a model is wrong.
     """
-    from learn.data.problems import list_problems
-
-    problems = list_problems("test", settings.domain, settings.problem)
+    source = settings.source
 
     from rich.console import Console
 
     from epigym.io.tables import Table
+    from learn.models import open_model
     from learn.training.report.assessment import assess
 
-    rows = assess(problems, settings.reading, settings.explorer, settings.model, settings.run_dir)
+    if settings.model is not None:
+        for domain in source.task_domains if settings.data.folder is None else ():
+            open_model(settings.model.replace("{domain}", domain))
+    rows = assess(source.open(settings.outputs), settings.model, settings.run_dir)
     Console().print(
         Table.of("errors in steps on whole problems", rows).write(settings.run_dir / "assessment", "csv", "markdown")
     )

@@ -102,7 +102,7 @@ def test_the_planner_of_the_competition_needs_no_extra(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "package", "extra"),
     [
-        ("learn.train domain=grapevine model=linear model.instances=1", "scipy", "learn"),
+        ("learn.train_linear domain=grapevine data.instances=1", "scipy", "learn"),
         ("learn.train domain=grapevine", "torch", "learn"),
         ("learn.rollouts problem=[coin_in_the_box/pl_3]", "matplotlib", "draw"),
         (f"learn.export model={locate_shipped('gine', 'gossip')}", "torch", "learn"),

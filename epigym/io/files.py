@@ -125,6 +125,7 @@ def replacing(path: AnyPath) -> Iterator[Path]:
     """
     path = _nameable(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    _remove(temporary)  # of a killed process that had the same number
     try:
         yield temporary
         temporary.replace(path)
@@ -133,10 +134,14 @@ def replacing(path: AnyPath) -> Iterator[Path]:
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise
     finally:
-        if temporary.is_dir():
-            shutil.rmtree(temporary)
-        elif temporary.exists():
-            temporary.unlink()
+        _remove(temporary)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def check_writable(path: AnyPath, *, is_folder: bool = False) -> None:

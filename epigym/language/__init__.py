@@ -88,8 +88,8 @@ def save(task: Task, path: str | Path, form: Format | None = None) -> Reading:
         task: the task.
         path: the file, with the extension of the format; missing folders are created.
         form: `json`, the layout of the official EPDDL toolkit, where atoms that never change are read back as
-            constants; `compact`, the layout described in `epigym.language.ground_json`, which loses only the
-            structure; `mastar`, a text in mA*, if it can express the task. The default depends on the extension:
+            constants; `compact`, the layout described in `epigym.language.ground_json`, which loses nothing;
+            `mastar`, a text in mA*, if it can express the task. The default depends on the extension:
             `json` for `.json`, `mastar` for `.txt`.
 
     Returns:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,8 +40,3 @@ def positions(ptr: NDArray[np.integer], rows: NDArray[np.integer]) -> tuple[NDAr
     counts = ptr[rows + 1] - starts
     shifts = np.repeat(starts - pointers(counts)[:-1], counts)
     return shifts + np.arange(len(shifts)), counts
-
-
-def compact(array: NDArray[np.integer]) -> NDArray[Any]:
-    """The array in the smallest unsigned type that holds it."""
-    return array.astype(np.min_scalar_type(int(array.max(initial=0))))

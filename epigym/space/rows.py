@@ -1,7 +1,7 @@
 """Rows: the one form in which the relations of e-states travel.
 
-Worlds that consider the same worlds possible share a *row*, the list of these worlds. A data set stores rows, the
-colour refinement reads rows, and a graph with edges is rows unrolled.
+Worlds that consider the same worlds possible share a *row*, the list of these worlds. The colour refinement reads rows,
+and a graph with edges is rows unrolled.
 """
 
 from __future__ import annotations
@@ -105,6 +105,28 @@ def join(batches: Sequence[GraphBatch]) -> GraphBatch:
         np.concatenate([batch.edge_label for batch in batches]),
         node_ptr,
         edge_ptr,
+    )
+
+
+def join_rows(parts: Sequence[Rows]) -> Rows:
+    """Concatenate `Rows`; parts with fewer agents than others are padded with agents without successor classes."""
+    if len(parts) == 1:
+        return parts[0]
+    agents = max(part.row_of.shape[1] for part in parts)
+    row_of = [
+        np.pad(part.row_of, ((0, 0), (0, agents - part.row_of.shape[1])), constant_values=-1)
+        if part.row_of.shape[1] < agents
+        else part.row_of
+        for part in parts
+    ]
+    return Rows(
+        world_ptr=join_pointers([part.world_ptr for part in parts]),
+        label=np.concatenate([part.label for part in parts]),
+        designated=np.concatenate([part.designated for part in parts]),
+        row_of=np.concatenate(row_of),
+        row_ptr=join_pointers([part.row_ptr for part in parts]),
+        successor_ptr=join_pointers([part.successor_ptr for part in parts]),
+        successor=np.concatenate([part.successor for part in parts]),
     )
 
 

@@ -1,234 +1,314 @@
-"""Data sets: labelled e-states of one problem as flat arrays in safetensors, with a `metadata.json`."""
+"""Data sets: labelled e-states of problems as paths, from which any encoding makes graphs.
+
+A data set is a folder. `dataset.json` has the settings, a row for each problem and checksums; `<n>.json` a task in the
+compact layout of `epigym.language.ground_json` with its goals, and `<n>.safetensors` the arrays of a
+`learn.data.rollout.Tree`. It is never changed once it is there.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import logging
-import time
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import safe_open
-from safetensors.numpy import save_file
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
 
-from epigym.encoding.encoder import make_encoder, make_encoding
+from epigym.config.values import make
 from epigym.errors import DamagedError, EpigymError, MissingError
 from epigym.io.checksummed import read_checksummed, write_checksummed
-from epigym.io.files import replacing
-from epigym.space.search_problem import SearchProblem, Source
-from learn.data.explorers import ExploredGraph, ExplorerSettings, OnVisit, explore, keep, require_goal, resolve
-from learn.data.fingerprint import fingerprint, fingerprint_task
-from learn.data.rows import Encoded, encode, pack, unpack
+from epigym.io.files import AnyPath, read_json, replacing, write_json
+from epigym.language import ground_json
+from epigym.language.ground_json.formulas import FormulaReader, FormulaWriter
+from epigym.task.formula import and_, conjuncts
+from epigym.task.task import Task
+from learn.data.making import open_rollout
+from learn.data.rollout import LabelledGoal, Rollout, Tree, Use, require_tree
 
-logger = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from learn.data.pyg import GraphDataSet
 
-FORMAT_VERSION = 4
-"""Version of the arrays and the metadata."""
-LABELLING_VERSION = 2
-"""Version of samples, labels and graphs: changes when equal settings give different ones."""
-_ARRAYS, _METADATA = "arrays.safetensors", "metadata.json"
+VERSION = 5
+"""Version of the files, and of samples, pairs and labels: changes when equal settings give different ones."""
+TABLE = "dataset.json"
+"""The file that makes a folder a data set."""
+_ARRAYS = ("distance", "label", "sample", "better", "worse", "weight")
 
 
-@dataclass(frozen=True, slots=True)
-class Samples:
-    """k labelled e-states of one problem.
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A problem of a data set.
 
     Attributes:
-        encoded: their graphs.
-        state: int32[k], id of the e-state in the explored space.
-        distance: int32[k], number of transitions to the nearest goal.
-        depth: int32[k], number of actions from the initial e-state on the explored path.
-        is_goal: bool[k], whether the e-state is a goal.
-        action: int32[k], the last action of this path, -1 for the initial e-state.
-        predecessor: int32[k], id of the previous e-state on this path, -1 for the initial one.
-        goal_count: int32[k], number of unsatisfied subgoals, as a baseline.
+        tree: number of its files.
+        goal: number of its goal in them.
+        name: of the problem.
+        domain: of the problem; empty if it is not known.
+        counts: sizes of the exploration and of the samples.
+        seconds: duration of exploration and labelling.
     """
 
-    encoded: Encoded
-    state: NDArray[np.int32]
-    distance: NDArray[np.int32]
-    depth: NDArray[np.int32]
-    is_goal: NDArray[np.bool_]
-    action: NDArray[np.int32]
-    predecessor: NDArray[np.int32]
-    goal_count: NDArray[np.int32]
+    tree: int
+    goal: int
+    name: str
+    domain: str
+    counts: dict[str, Any]
+    seconds: float
+
+
+class DataSet:
+    """A stored data set.
+
+    Args:
+        folder: its folder, as `learn.rollouts` prints it.
+
+    Attributes:
+        folder: its folder.
+        key: hash of the settings and the problems.
+        parent: key of the data set that it extends, or None.
+        settings: the settings that made it.
+        rows: the problems.
+
+    Raises:
+        MissingError: when the folder is no data set.
+        DamagedError: when it is damaged.
+        EpigymError: when its version differs.
+    """
+
+    def __init__(self, folder: AnyPath) -> None:
+        self.folder = Path(folder)
+        content = _read_table(self.folder)
+        try:
+            self.key, self.parent = str(content["key"]), content["parent"]
+            self.settings: Mapping[str, Any] = content["settings"]
+            self.rows = tuple(make(Row, row) for row in content["rows"])
+            self._held_out = tuple(map(str, content["held_out"]))
+            for name, expected in content["checksums"].items():
+                _require_checksum(self.folder / name, expected)
+        except (AttributeError, EpigymError, KeyError, TypeError) as error:
+            if isinstance(error, DamagedError):
+                raise
+            raise self._damage(f"{TABLE} lacks what it must have: {error}") from None
 
     def __len__(self) -> int:
-        """Number of samples."""
-        return len(self.state)
+        """Number of problems."""
+        return len(self.rows)
+
+    @cached_property
+    def domains(self) -> list[str]:
+        """The domains of the problems."""
+        return list(dict.fromkeys(row.domain for row in self.rows if row.domain))
+
+    @property
+    def expansions(self) -> int:
+        """Maximum number of e-states of each problem whose successors make pairs."""
+        return int(self.settings["data"]["expansions"])
+
+    @property
+    def samples_long_goals(self) -> bool:
+        """Whether its problems were sampled with long goals."""
+        return bool(self.settings["data"].get("long_goals"))
+
+    @property
+    def consistent_beliefs(self) -> bool:
+        """Whether its state spaces exclude e-states with inconsistent beliefs."""
+        return bool(self.settings["explorer"]["consistent_beliefs"])
+
+    @property
+    def first_task(self) -> Task:
+        """The first problem."""
+        tree = self.read_tree(0)
+        return replace(tree.task, goal=tree.goals[0].goal)
+
+    @cached_property
+    def held_out(self) -> list[Task]:
+        """Problems for validation that nothing is learned from, where the data set was made of files."""
+        return [self._read_task(name)[0] for name in self._held_out]
+
+    def choose_held_out(self, most: int) -> list[Task]:
+        """Up to `most` of the problems held out, evenly spaced, as they are in the order of their files."""
+        return self.held_out[:: -(-len(self.held_out) // most) or 1]
+
+    def rollouts(self, use: Use) -> list[Rollout]:
+        """The labelled e-states of all problems that have some.
+
+        Args:
+            use: `samples` for the e-states to learn distances from, without pairs; `pairs` for those of the pairs.
+
+        Raises:
+            DamagedError: when a file is damaged.
+            EpigymError: when no problem has any.
+        """
+        trees: dict[int, Tree] = {}
+        found = []
+        for row in self.rows:
+            if row.counts["samples" if use == "samples" else "pairs"]:
+                trees = trees if row.tree in trees else {row.tree: self.read_tree(row.tree)}
+                try:
+                    found.append(open_rollout(trees[row.tree], row.goal, use))
+                except (EpigymError, IndexError) as error:
+                    raise self._damage(f"{row.name} cannot be followed: {error}") from None
+        if not found:
+            names = ", ".join(self.domains) or ", ".join(dict.fromkeys(row.name for row in self.rows))
+            raise EpigymError(f"nothing to learn from in {len(self)} problems of {names}: there are no {use}")
+        return found
+
+    def graphs(self, encoding: str | Mapping[str, Any]) -> GraphDataSet:
+        """The samples as complete graphs, a data set of PyTorch Geometric.
+
+        Args:
+            encoding: its name, or a mapping with its name and settings.
+        """
+        from learn.data.pyg import GraphDataSet
+
+        return GraphDataSet(self.rollouts("samples"), encoding)
+
+    def read_tree(self, number: int) -> Tree:
+        """Read the files of a number.
+
+        Raises:
+            DamagedError: when they do not have the form of a tree.
+        """
+        task, goals = self._read_task(f"{number}.json")
+        path = self.folder / f"{number}.safetensors"
+        rows = [row for row in self.rows if row.tree == number]
+        try:
+            arrays = load(path.read_bytes())
+            tree = Tree(
+                task=task,
+                consistent_beliefs=self.consistent_beliefs,
+                predecessor=arrays["predecessor"],
+                action=arrays["action"],
+                goals=tuple(_make_goal(goals[row.goal], arrays, row) for row in rows),
+            )
+            require_tree(tree)
+        except (IndexError, KeyError, SafetensorError, TypeError, ValueError, DamagedError) as error:
+            raise self._damage(f"{path.name}: {error}") from None
+        return tree
+
+    def _read_task(self, name: str) -> tuple[Task, list[dict[str, Any]]]:
+        """A task, and the goals of its file as arguments of `LabelledGoal`."""
+        path = self.folder / name
+        content, reader = read_json(path), FormulaReader({}, plank_compat=False)
+        task = ground_json.read_task(content, str(path))
+        try:
+            goals = [
+                {"name": one["name"], "instance": one["instance"], "goal": conjuncts(reader(one["goal"]))}
+                for one in content["goals"]
+            ]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise self._damage(f"{name}: {error}") from None
+        return task, goals
+
+    def _damage(self, what: str) -> DamagedError:
+        return DamagedError(f"{self.folder} is damaged: {what}: delete it to make it again")
 
 
-_COLUMNS = tuple(field.name for field in fields(Samples) if field.name != "encoded")
+def _make_goal(names: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], row: Row) -> LabelledGoal:
+    columns: dict[str, Any] = {name: arrays[f"{row.goal}.{name}"] for name in _ARRAYS}
+    return LabelledGoal(**names, **columns, counts=row.counts, seconds=row.seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class DataSet:
-    """Samples with their metadata.
-
-    Attributes:
-        folder: folder of the files.
-        samples: the samples; their arrays are views of the memory-mapped file.
-        metadata: `format_version`, `fingerprint`, `task`, `explorer`, `encoding`, `counts`, `seconds`, and `arrays`,
-            the checksum of the file of the arrays.
-    """
-
-    folder: Path
-    samples: Samples
-    metadata: Mapping[str, Any]
-
-
-def make_samples(exploration: ExploredGraph, settings: ExplorerSettings, encoding: Mapping[str, Any]) -> Samples:
-    """The labelled e-states of an exploration as samples.
-
-    Args:
-        exploration: the explored e-states.
-        settings: of the explorer.
-        encoding: its name and settings.
-
-    Raises:
-        NoGoalError: when no visited e-state reaches a goal.
-    """
-    space, goal = exploration.space, exploration.task.goal
-    kept = keep(exploration, settings)
-    require_goal(exploration, kept)
-    states = exploration.states[kept]
-    return Samples(
-        encoded=encode(make_encoder(space, make_encoding(encoding), goal), states),
-        state=states,
-        distance=exploration.distance[kept],
-        depth=exploration.depth[kept],
-        is_goal=exploration.distance[kept] == 0,
-        action=exploration.action[kept],
-        predecessor=exploration.predecessor[kept],
-        goal_count=np.count_nonzero(~space.query(goal)(states), axis=1).astype(np.int32),
-    )
-
-
-def load_or_make(
-    source: Source,
-    settings: ExplorerSettings,
-    encoding: Mapping[str, Any],
-    root: Path,
-    on_visit: OnVisit = lambda visited: None,
+def write_data_set(
+    folder: Path,
+    trees: Iterable[Tree],
+    held_out: Sequence[Task] = (),
+    *,
+    settings: Mapping[str, Any],
+    parent: str | None = None,
 ) -> DataSet:
-    """The data set of a problem, loaded from `root/<fingerprint>` or made and stored there.
-
-    A damaged data set is renamed and made again.
+    """Write a data set; its folder appears when it is whole. If it is there already, it is kept.
 
     Args:
-        source: the problem, see `SearchProblem.of`.
-        settings: of the explorer; `consistent_beliefs` also applies where the source's space sets it.
-        encoding: its name and settings.
-        root: folder of the cache.
-        on_visit: called with the number of e-states visited.
+        folder: its folder, whose name is the key.
+        trees: its problems, written one by one.
+        held_out: problems for validation.
+        settings: what made it.
+        parent: key of the data set that it extends.
 
     Raises:
-        NoGoalError: when no goal was found.
-        UsageError: when `source` is not a source, see `SearchProblem.of`.
+        EpigymError: when there are no problems.
+        OSError: when it cannot be written.
     """
-    problem = SearchProblem.of(source)
-    task, settings = resolve(problem, settings)
-    key = fingerprint(
-        task=fingerprint_task(task),
-        explorer=asdict(settings),
-        encoding=dict(encoding),
-        labelling=LABELLING_VERSION,
-        format=FORMAT_VERSION,
-    )
-    folder = root / key
-    if (stored := _load_stored(folder)) is not None:
-        return stored
-    start = time.perf_counter()
-    exploration = explore(problem, settings, on_visit)
-    explored = time.perf_counter()
-    samples = make_samples(exploration, settings, encoding)
-    metadata = {
-        "fingerprint": key,
-        "task": task.name,
-        "explorer": {**asdict(settings), "used": exploration.explorer},
-        "encoding": dict(encoding),
-        "counts": _counts(exploration, samples),
-        "seconds": {"explore": explored - start, "encode": time.perf_counter() - explored},
-    }
-    save(samples, metadata, folder)
-    return load(folder)
-
-
-def _load_stored(folder: Path) -> DataSet | None:
-    """The data set of a folder; None if there is none, or if it is damaged, in which case the folder is renamed."""
-    if not folder.exists():
-        return None
-    try:
-        return load(folder)
-    except (DamagedError, MissingError) as error:
-        aside = folder.with_name(f"{folder.name}.damaged-{time.time_ns()}")
-        folder.rename(aside)
-        logger.warning("%s: it is made again, and what was there is kept as %s", error, aside.name)
-        return None
-
-
-def save(samples: Samples, metadata: Mapping[str, Any], folder: Path) -> None:
-    """Store samples in a new folder, atomically."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
         with replacing(folder) as temporary:
             temporary.mkdir()
-            save_file(_arrays(samples), temporary / _ARRAYS)
-            checksum = _sha256(temporary / _ARRAYS)
-            write_checksummed(temporary / _METADATA, {"format_version": FORMAT_VERSION, **metadata, "arrays": checksum})
+            rows = [row for number, tree in enumerate(trees) for row in _write_tree(tree, number, temporary)]
+            if not rows:
+                raise EpigymError("nothing to learn from: no goal is among the explored e-states of any problem")
+            names = [f"held_out_{number}.json" for number in range(len(held_out))]
+            for name, task in zip(names, held_out, strict=True):
+                _write_task(task, [], temporary / name)
+            files = sorted(path.name for path in temporary.iterdir())
+            content = {
+                "version": VERSION,
+                "key": folder.name,
+                "parent": parent,
+                "settings": dict(settings),
+                "rows": [vars(row) for row in rows],
+                "held_out": names,
+                "checksums": {name: _compute_checksum(temporary / name) for name in files},
+            }
+            write_checksummed(temporary / TABLE, content)
     except OSError:
-        if not folder.exists():
-            raise
-        logger.info("%s was stored by another process in the meantime", folder)
+        if not (folder / TABLE).exists():
+            raise  # else another process made the same in the meantime
+    return DataSet(folder)
 
 
-def load(folder: Path) -> DataSet:
-    """Open a stored data set; its arrays are memory-mapped.
+def _write_tree(tree: Tree, number: int, folder: Path) -> list[Row]:
+    _write_task(tree.task, tree.goals, folder / f"{number}.json")
+    arrays: dict[str, NDArray[Any]] = {"predecessor": tree.predecessor, "action": tree.action}
+    for place, goal in enumerate(tree.goals):
+        arrays |= {f"{place}.{name}": getattr(goal, name) for name in _ARRAYS}
+    content = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    (folder / f"{number}.safetensors").write_bytes(content)
+    return [
+        Row(
+            tree=number,
+            goal=place,
+            name=goal.name,
+            domain=tree.task.domain,
+            counts=dict(goal.counts),
+            seconds=goal.seconds,
+        )
+        for place, goal in enumerate(tree.goals)
+    ]
 
-    Raises:
-        MissingError: when the folder holds no data set.
-        DamagedError: when it is damaged.
-        EpigymError: when its format version is unknown.
-    """
+
+def _write_task(task: Task, goals: Sequence[LabelledGoal], path: Path) -> None:
+    write = FormulaWriter(with_actually=True)
+    listed = [{"name": one.name, "instance": one.instance, "goal": write(and_(*one.goal))} for one in goals]
+    content = ground_json.to_json(ground_json.make_specification(task), compact=True)
+    write_json(path, content | {"goals": listed}, indent=None)
+
+
+def _read_table(folder: Path) -> dict[str, Any]:
     try:
-        metadata = read_checksummed(folder / _METADATA, f"delete {folder} to make it again")
+        content = read_checksummed(folder / TABLE, f"delete {folder} to make it again")
     except MissingError:
-        raise MissingError(f"{folder} holds no data set: expected {_METADATA} and {_ARRAYS} there") from None
-    version = metadata["format_version"]
-    if version != FORMAT_VERSION:
-        raise EpigymError(f"{folder} has format version {version}, expected {FORMAT_VERSION}: delete it to renew it")
-    if not (folder / _ARRAYS).is_file() or _sha256(folder / _ARRAYS) != metadata["arrays"]:
-        raise DamagedError(f"{folder / _ARRAYS} does not match its checksum: delete {folder} to make it again")
-    with safe_open(folder / _ARRAYS, framework="pt") as file:
-        arrays = {name: file.get_tensor(name).numpy() for name in file.keys()}  # noqa: SIM118 - no mapping
-    columns = {name: arrays[name] for name in _COLUMNS}
-    return DataSet(folder, Samples(unpack(arrays), **columns), metadata)
+        raise MissingError(
+            f"{folder} is no data set: it has no {TABLE}: make one with `python -m learn.rollouts`"
+        ) from None
+    if content.get("version") != VERSION:
+        found = content.get("version")
+        raise EpigymError(
+            f"{folder} has version {found}, expected {VERSION}: make it again with `python -m learn.rollouts`"
+        )
+    return content
 
 
-def _arrays(samples: Samples) -> dict[str, NDArray[Any]]:
-    arrays = {name: getattr(samples, name) for name in _COLUMNS} | pack(samples.encoded)
-    return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+def _require_checksum(path: Path, expected: str) -> None:
+    if not path.is_file() or _compute_checksum(path) != expected:
+        raise DamagedError(f"{path} does not match its checksum: delete {path.parent} to make it again")
 
 
-def _counts(exploration: ExploredGraph, samples: Samples) -> dict[str, Any]:
-    """The statistics that `learn.rollouts` prints and draws."""
-    distances, depths = np.bincount(samples.distance), np.bincount(samples.depth)
-    return {
-        "complete": exploration.complete,
-        "visited": len(exploration.states),
-        "transitions": len(exploration.target),
-        "kept": len(samples),
-        "goals": int(np.count_nonzero(samples.is_goal)),
-        "distances": distances.tolist(),
-        "depths": depths.tolist(),
-        "worlds": int(exploration.space.world_counts(samples.state).sum()),
-    }
-
-
-def _sha256(path: Path) -> str:
+def _compute_checksum(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

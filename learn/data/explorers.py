@@ -23,12 +23,13 @@ from numpy.typing import NDArray
 
 from epigym.errors import EpigymError
 from epigym.names import unknown
+from epigym.space import ragged
 from epigym.space.search_problem import SearchProblem, Source
 from epigym.space.space import StateSpace, Transitions
 from epigym.space.traversal import breadth_first
 from epigym.task.task import Task
 from learn.data.fingerprint import fingerprint_task
-from learn.data.labels import UNREACHABLE, compute_goal_distances
+from learn.data.labels import UNREACHABLE, Label, compute_goal_distances
 
 EXPLORERS = ("auto", "dfs", "exhaustive")
 _THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -49,7 +50,8 @@ class ExplorerSettings:
     Attributes:
         name: `dfs`, `exhaustive`, or `auto`: exhaustive if the space has at most `max_visited` e-states, else dfs.
         max_visited: maximum number of visited e-states.
-        max_kept: maximum number of labelled e-states that are kept; more are sampled at random.
+        max_kept: maximum number of e-states to learn distances from; more are sampled at random. None: the e-states
+            of the pairs.
         max_depth: `dfs` only: e-states at this depth are not expanded.
         discard_factor: `dfs` only: largest probability of discarding an e-state.
         seed: of the order of actions, the discards and the sampling.
@@ -58,7 +60,7 @@ class ExplorerSettings:
 
     name: str = "auto"
     max_visited: int = 100_000
-    max_kept: int = 60_000
+    max_kept: int | None = 60_000
     max_depth: int = 25
     discard_factor: float = 0.4
     seed: int = 42
@@ -69,7 +71,7 @@ class ExplorerSettings:
         if self.name not in EXPLORERS:
             raise EpigymError(unknown("explorer", self.name, EXPLORERS))
         for name, least in (("max_visited", 1), ("max_kept", 1), ("max_depth", 1), ("seed", 0)):
-            if getattr(self, name) < least:
+            if getattr(self, name) is not None and getattr(self, name) < least:
                 raise EpigymError(f"{name} must be at least {least}, got {getattr(self, name)}")
         if not 0 <= self.discard_factor <= 1:
             raise EpigymError(f"discard_factor is a probability, got {self.discard_factor}")
@@ -93,7 +95,9 @@ class ExploredGraph:
         action: int32[v], the last action of this path, -1 for the initial e-state.
         source: int32[m], source of each transition.
         target: int32[m], target of each transition.
-        distance: int32[v], transitions to the nearest goal in the recorded graph, `UNREACHABLE` if none.
+        distance: int32[v], transitions to the nearest goal in the recorded graph, `UNREACHABLE` if none; after an
+            incomplete `exhaustive` a lower bound where a nearer goal may lie beyond the last layer.
+        label: uint8[v], what the distances mean, see `learn.data.labels.Label`.
     """
 
     task: Task
@@ -107,13 +111,39 @@ class ExploredGraph:
     source: NDArray[np.int32]
     target: NDArray[np.int32]
     distance: NDArray[np.int32] = field(init=False)
+    label: NDArray[np.uint8] = field(init=False)
 
     def __post_init__(self) -> None:
         """Label the e-states; the graph includes successors that were generated but not visited."""
         met = np.arange(len(self.space), dtype=np.int32)
         is_goal = self.space.query(self.task.goal)(met).all(axis=1)
-        distances = compute_goal_distances(len(met), self.source, self.target, np.flatnonzero(is_goal))
-        object.__setattr__(self, "distance", distances[self.states])
+        distance = compute_goal_distances(len(met), self.source, self.target, np.flatnonzero(is_goal))[self.states]
+        reaches = distance != UNREACHABLE
+        if self.complete:
+            label = np.where(reaches, Label.EXACT, Label.DEAD_END)
+        elif self.explorer == "exhaustive":
+            # All e-states before the last layer are explored, with all paths to them.
+            least = self.depth[-1] - self.depth
+            is_exact = reaches & ((distance < least) | (distance == 0))
+            distance = np.where(is_exact, distance, least)
+            label = np.where(is_exact, Label.EXACT, Label.LOWER_BOUND)
+        else:
+            label = np.where(reaches, Label.ALONG_PLAN, Label.UNKNOWN)
+        object.__setattr__(self, "distance", distance)
+        object.__setattr__(self, "label", label.astype(np.uint8))
+
+    def list_successors(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The recorded transitions between visited e-states, by position.
+
+        Returns:
+            int64[v + 1], start of the successors of each e-state; int64[m], the successors.
+        """
+        place = np.full(len(self.space), -1)
+        place[self.states] = np.arange(len(self.states))
+        source, target = place[self.source], place[self.target]
+        order = np.argsort(source, kind="stable")
+        order = order[(source[order] >= 0) & (target[order] >= 0)]
+        return ragged.pointers(np.bincount(source[order], minlength=len(self.states))), target[order]
 
     @property
     def nbytes(self) -> int:
@@ -195,25 +225,21 @@ def explore(source: Source, settings: ExplorerSettings, on_visit: OnVisit = lamb
 
 
 def keep(exploration: ExploredGraph, settings: ExplorerSettings) -> NDArray[np.int64]:
-    """int64[k]: positions of the visited e-states with a finite label, at most `max_kept`, ascending."""
-    labelled = np.flatnonzero(exploration.distance != UNREACHABLE)
-    if len(labelled) <= settings.max_kept:
-        return labelled
-    generator = np.random.default_rng(settings.seed)
-    return np.sort(generator.choice(labelled, settings.max_kept, replace=False))
-
-
-def require_goal(exploration: ExploredGraph, kept: NDArray[np.integer]) -> None:
-    """Check that there are labelled e-states.
+    """int64[k]: positions of e-states with distances to learn from, at most `max_kept`, ascending; not lower bounds.
 
     Raises:
-        NoGoalError: when no visited e-state is kept.
+        NoGoalError: when there are none.
     """
-    if not len(kept):
+    labelled = np.flatnonzero(np.isin(exploration.label, (Label.EXACT, Label.ALONG_PLAN)))
+    if not len(labelled):
         raise NoGoalError(
             f"no goal of {exploration.task.name!r} is among the {len(exploration.states)} e-states visited by the "
             f"explorer {exploration.explorer!r}: raise max_visited or max_depth, or leave the problem out"
         )
+    if settings.max_kept is None or len(labelled) <= settings.max_kept:
+        return labelled
+    generator = np.random.default_rng(settings.seed)
+    return np.sort(generator.choice(labelled, settings.max_kept, replace=False))
 
 
 def is_sparse(action_count: int, max_depth: int, max_visited: int) -> bool:

@@ -57,8 +57,8 @@ def sample_files(
 ) -> tuple[list[Task], list[Task]]:
     """Make training and validation problems: the given problems with their own and with sampled goals.
 
-    All problems differ by more than the names of fluents, agents and actions. Every training problem has pairs under
-    `make_pairs(task, max_states=max_states, partially_explored=True)`. Sampled goals are reachable with at least
+    All problems differ by more than the names of fluents, agents and actions. Every training problem has pairs if
+    `max_states` of its e-states are explored exhaustively. Sampled goals are reachable with at least
     `MIN_DISTANCE` actions; in validation problems this is checked among the 2,000 nearest e-states only. The problems'
     own goals may be nearer, and in validation problems they may be unreachable. Every second sampled goal is a long
     one, see `learn.data.distribution.sample_problems`, as most short goals are near.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -9,6 +11,21 @@ from epigym.space import ragged
 
 UNREACHABLE = -1
 """The distance of states that cannot reach a goal by recorded transitions."""
+
+
+class Label(IntEnum):
+    """What the distance of an e-state means."""
+
+    EXACT = 0
+    LOWER_BOUND = 1
+    ALONG_PLAN = 2
+    """The distance along the recorded transitions: an upper bound."""
+    DEAD_END = 3
+    """No goal is reachable; the distance is `UNREACHABLE`."""
+    UNKNOWN = 4
+    """No recorded transitions reach a goal; the distance is `UNREACHABLE`."""
+
+
 _DEAD_END = 10  # added to the largest distance of a problem for e-states that cannot reach a goal
 
 

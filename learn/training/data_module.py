@@ -18,7 +18,7 @@ from epigym.encoding.encoder import Encoding, make_encoder
 from epigym.encoding.pyg import to_pyg
 from epigym.errors import EpigymError
 from learn.data.labels import make_targets
-from learn.data.pairs import Pairs
+from learn.data.rollout import Rollout
 from learn.models.base import Base, BaseHeuristic
 from learn.models.gine.shared import share
 from learn.models.scoring import split_into_chunks
@@ -67,7 +67,7 @@ class LabelledStates:
         LimitError: when a problem does not fit the encoding.
     """
 
-    def __init__(self, problems: Sequence[Pairs], encoding: Encoding, base: Base, *, shared: bool) -> None:
+    def __init__(self, problems: Sequence[Rollout], encoding: Encoding, base: Base, *, shared: bool) -> None:
         self.problems = problems
         self.distance = [make_targets(pairs.distance) for pairs in problems]
         self._encoders = [make_encoder(pairs.space, encoding) for pairs in problems]

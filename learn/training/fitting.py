@@ -34,19 +34,11 @@ from learn.models.gine.network import make_network
 from learn.models.gine.paper import PaperNetwork
 from learn.training.data_module import LabelledStates, PairRuns, StateSamples, TrainingData, split_samples
 from learn.training.module import GineModule
-from learn.training.options import (
-    CHECKPOINTS,
-    RUN_FILE,
-    LossValidation,
-    PublishedOptions,
-    RankingOptions,
-    SearchValidation,
-    Training,
-)
+from learn.training.options import CHECKPOINTS, RUN_FILE, LossValidation, RankingOptions, SearchValidation, Training
+from learn.training.problems import TrainingProblems
 from learn.training.report.pictures import draw_curves, draw_predictions, draw_search_curves
 from learn.training.report.report import measure_baselines, write_record
 from learn.training.resuming import History, begin, find_row, read_checkpoint
-from learn.training.sources import TrainingProblems
 from learn.training.trainer import BY_LOSS, BY_SEARCH, WaitingTime, describe_end, fit, make_trainer, write_settings
 from learn.training.trials import run_baseline, select
 from learn.training.validation import Problems
@@ -120,7 +112,7 @@ def train(settings: Training, source: TrainingProblems) -> dict[str, float]:
     history, waiting = History(run_dir / "metrics.csv"), WaitingTime()
     trainer = make_trainer(settings, by, history, waiting)
     _check_network(probe, encoding, source.first_task)
-    types = [FeatureTypes(pairs.space.task) for pairs in source.labelled]
+    types = [FeatureTypes(pairs.space.task) for pairs in source.rollouts]
     problems = [(task, FeatureTypes(task)) for task in source.to_validate if _fits(task, encoding)]
     if source.to_validate and not problems:
         raise EpigymError(
@@ -129,7 +121,7 @@ def train(settings: Training, source: TrainingProblems) -> dict[str, float]:
     compared = _measure_base(settings, problems)
     seed_everything(settings.seed, workers=True, verbose=False)
     module = _make_module(settings, source, types)
-    states = LabelledStates(source.labelled, encoding, module.base, shared=isinstance(module.network, PaperNetwork))
+    states = LabelledStates(source.rollouts, encoding, module.base, shared=isinstance(module.network, PaperNetwork))
     data = _make_data(settings, states, problems)
     if module.base == "none" and isinstance(data.train, StateSamples) and hasattr(module.network, "start_at"):
         cast(Any, module.network).start_at(float(data.train.distance.mean()))
@@ -166,7 +158,7 @@ def train(settings: Training, source: TrainingProblems) -> dict[str, float]:
 
 def _make_module(settings: Training, source: TrainingProblems, types: Sequence[FeatureTypes]) -> GineModule:
     """The untrained module; `types` are those of the training problems."""
-    options, encoding = settings.network, make_encoding(settings.encoding)
+    options, encoding = settings.model, make_encoding(settings.encoding)
     assert settings.base != "best"
     return GineModule(
         encoding=settings.encoding,
@@ -176,10 +168,7 @@ def _make_module(settings: Training, source: TrainingProblems, types: Sequence[F
         base=settings.base,
         optimizer=options.optimizer,
         schedule=options.schedule,
-        domains=source.learned_domains,
-        problems=source.names,
-        semantics=source.reading.semantics,
-        determines=source.reading.determines,
+        domains=source.data.domains,
         data=source.card,
     )
 
@@ -190,8 +179,7 @@ def _make_record(settings: Training, source: TrainingProblems, metrics: Mapping[
     return {
         "finished": datetime.now(UTC).isoformat(timespec="microseconds"),
         "model": MODEL_FILE,
-        "domains": source.learned_domains,
-        "problems": source.names,
+        "domains": source.data.domains,
         "data": source.card,
         "encoding": make_encoding(settings.encoding).name,
         "objective": settings.objective.name,
@@ -225,8 +213,8 @@ def _make_probe(settings: Training) -> nn.Module:
     Raises:
         UsageError: when the network or the optimizer does not accept its settings.
     """
-    network = make_network(settings.network.network, settings.encoding, ())
-    make(settings.network.optimizer, torch.optim.AdamW, network.parameters())
+    network = make_network(settings.model.network, settings.encoding, ())
+    make(settings.model.optimizer, torch.optim.AdamW, network.parameters())
     return network
 
 
@@ -273,21 +261,20 @@ def _measure_base(settings: Training, problems: Problems) -> dict[str, float]:
 
 def _make_data(settings: Training, states: LabelledStates, problems: Problems) -> TrainingData:
     """Make the training and validation data."""
-    data, validation, seed = settings.data, settings.validation, settings.seed
-    if isinstance(settings.objective, RankingOptions):
+    objective, validation, seed = settings.objective, settings.validation, settings.seed
+    if isinstance(objective, RankingOptions):
         runs = PairRuns(states)
         count = sum(len(pairs.better) for pairs in states.problems)
         logger.info("%d problems, %s pairs", len(states.problems), f"{count:,}")
         assert isinstance(validation, SearchValidation)
-        return TrainingData(runs, problems, data.batch_size, seed, validation.nodes)
-    most = data.max_class_share if isinstance(data, PublishedOptions) else 1.0
+        return TrainingData(runs, problems, settings.batch_size, seed, validation.nodes)
     share = validation.share if isinstance(validation, LossValidation) else 0.0
-    train, held_out = split_samples(states, most, share, seed)
+    train, held_out = split_samples(states, objective.max_class_share, share, seed)
     if isinstance(validation, SearchValidation):
         logger.info("training on %s samples", f"{len(train):,}")
-        return TrainingData(train, problems, data.batch_size, seed, validation.nodes)
+        return TrainingData(train, problems, settings.batch_size, seed, validation.nodes)
     logger.info("training on %s samples, validating on %s", f"{len(train):,}", f"{len(held_out):,}")
-    return TrainingData(train, held_out, data.batch_size, seed)
+    return TrainingData(train, held_out, settings.batch_size, seed)
 
 
 def _require_same(path: Path, module: GineModule) -> None:

@@ -82,10 +82,7 @@ class GineModule(LightningModule):
         schedule: `constant`; `cosine` for a learning rate that falls to zero over the steps of the training; `linear`
             for one that rises over a tenth of them and then falls.
         domains: domains of the training problems.
-        problems: names of the training problems, if they are published or files.
-        semantics: the semantics under which their mA* files were read.
-        determines: the reading of several literals in them.
-        data: `published`, `sampled` or `files`, and numbers of samples.
+        data: settings and key of the data set.
         steps: values and steps of the points of the `Calibration`; each validation by search fits it again.
         version: of these hyper-parameters.
     """
@@ -101,9 +98,6 @@ class GineModule(LightningModule):
         optimizer: Mapping[str, Any],
         schedule: str,
         domains: Sequence[str] = (),
-        problems: Sequence[str] = (),
-        semantics: str = "default",
-        determines: str | None = None,
         data: Mapping[str, Any],
         steps: Sequence[Sequence[float]] = ((), ()),
         version: int = VERSION,

@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 
 from epigym.config.values import UNSET, AtLeast, Count
 from epigym.errors import UsageError
-from learn.data.explorers import ExplorerSettings
+from learn.data.sources import SourceOptions
 from learn.models.files import MODEL_FILE
 from learn.models.gine.model import CLASSES, PAPER
 
@@ -142,29 +142,6 @@ class ModelOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinearOptions:
-    """The fitting and selection of linear models, see `conf/training/model/linear.yaml`."""
-
-    kind: Literal["linear"]
-    instances: int = field(metadata={"minimum": 1})
-    goals: int = field(metadata={"minimum": 1})
-    partially_explored: bool
-    long_goals: bool
-    validation: int = field(metadata={"minimum": 1})
-    expansions: int = field(metadata={"minimum": 1})
-    nodes: int = field(metadata={"minimum": 1})
-    features: int = field(metadata={"minimum": 1})
-    iterations: list[Literal[0, 1, 2]]
-    worlds: list[bool]
-    losses: list[Literal["ranking", "regression"]]
-    l2: list[float]
-    bases: list[Literal["h_ff", "h_add"]]
-    residual_l2: list[float]
-    aggregation: int = field(metadata={"minimum": 0})
-    larger_instances: int = field(metadata={"minimum": 1})
-
-
-@dataclass(frozen=True, kw_only=True)
 class RankingOptions:
     """The logistic loss of pairs, see `conf/objective`."""
 
@@ -176,26 +153,8 @@ class DistanceOptions:
     """The squared error of distances as shares of `max_distance` steps."""
 
     name: Literal["distance"]
-    max_distance: int = field(metadata={"minimum": 1})
-
-
-@dataclass(frozen=True, kw_only=True)
-class PublishedOptions:
-    """Training data from published problems, see `conf/data`."""
-
-    batch_size: int = field(metadata={"minimum": 1})
-    expansions: int = field(metadata={"minimum": 1})
+    max_distance: Count
     max_class_share: float = field(metadata={"minimum": 0, "maximum": 1})
-
-
-@dataclass(frozen=True, kw_only=True)
-class SampledOptions:
-    """Training data from sampled problems, see `conf/data`."""
-
-    batch_size: int = field(metadata={"minimum": 1})
-    expansions: int = field(metadata={"minimum": 1})
-    instances: int = field(metadata={"minimum": 1})
-    goals: int = field(metadata={"minimum": 1})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,18 +175,17 @@ class LossValidation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Training:
+class Training(SourceOptions):
     """A training, see `conf/train.yaml`."""
 
     run_dir: Path
     encoding: dict[str, Any] = field(metadata=ENCODING)
     objective: RankingOptions | DistanceOptions
     base: Literal["none", "h_ff", "h_add", "best"]
-    data: PublishedOptions | SampledOptions
     validation: SearchValidation | LossValidation
-    model: ModelOptions | LinearOptions
+    model: ModelOptions
     trainer: TrainerOptions
-    explorer: ExplorerSettings
+    batch_size: Count
     seed: int = field(metadata={"minimum": 0, "maximum": 2**32 - 1})  # NumPy's seeds
     ckpt_path: str | None = field(metadata={"exists": True})
     resume: bool
@@ -240,25 +198,13 @@ class Training:
         last = self.run_dir / CHECKPOINTS / f"{LAST}.ckpt"
         goes_on = self.resume or (self.ckpt_path is not None and Path(self.ckpt_path).resolve() == last.resolve())
         if not goes_on and any(path.exists() for path in (last, self.run_dir / RUN_FILE, self.run_dir / MODEL_FILE)):
-            is_resumable = isinstance(self.model, ModelOptions)
-            remedy = "go on with resume=true, or name another" if is_resumable else "name another"
+            remedy = "go on with resume=true, or name another"
             raise UsageError(f"run_dir={self.run_dir}: there is a training: {remedy}")
-        if isinstance(self.model, ModelOptions) and isinstance(self.validation, LossValidation):
+        if isinstance(self.validation, LossValidation):
             if self.base == "best":
                 raise UsageError("base=best is chosen by search: give base=none, h_ff or h_add, or validation=search")
             if isinstance(self.objective, RankingOptions):
                 raise UsageError("validation=loss measures distances: give objective=distance, or validation=search")
-
-    @property
-    def network(self) -> ModelOptions:
-        """The options of the network.
-
-        Raises:
-            UsageError: when the model is not a network.
-        """
-        if not isinstance(self.model, ModelOptions):
-            raise UsageError(f"model={self.model.kind} is no network: give model=gine")
-        return self.model
 
 
 def collect_given(options: Any) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def make_trainer(settings: Training, validation: Criterion, *extra: Callback) ->
         EarlyStopping(monitor=validation.monitor, patience=settings.patience, strict=False),
         TrainingProgress(validation.shown),
         Continuation(),
-        *_make_averaging(settings.network.averaging),
+        *_make_averaging(settings.model.averaging),
         *extra,
         *(_make_instance(one, Callback) for one in settings.callbacks),
     ]

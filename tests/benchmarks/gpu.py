@@ -22,11 +22,11 @@ from rich.console import Console
 
 from epigym.encoding.encoder import make_encoding
 from epigym.io.tables import Table
-from learn.data.pairs import Pairs
 from learn.models.gine.network import make_network
 from learn.train import Train
 from learn.training.data_module import Batch, LabelledStates, PairRuns, TrainingData
-from learn.training.sources import TrainingProblems
+from learn.training.options import Training
+from learn.training.problems import TrainingProblems
 from tests.helpers.commands import compose
 
 FOLDER = Path("outputs", "gpu")
@@ -97,13 +97,13 @@ def describe(name: str, kind: str, used: str, own: dict[str, str], others: Seque
     return [" ".join(TRAINERS[kind]), *measured]
 
 
-def prepare(settings: Train, kind: str) -> tuple[Callable[[Batch], None], Callable[[int], Any]]:
+def prepare(settings: Training, kind: str) -> tuple[Callable[[Batch], None], Callable[[int], Any]]:
     """A training step, and what makes batches of so many pairs, of the usual size for 0, without an end."""
-    labelled: list[Pairs] = TrainingProblems(settings, settings.domain, [], settings.reading).labelled
-    runs = PairRuns(LabelledStates(labelled, make_encoding(settings.encoding), "h_ff", shared=False))
+    rollouts = TrainingProblems(settings, settings.source).rollouts
+    runs = PairRuns(LabelledStates(rollouts, make_encoding(settings.encoding), "h_ff", shared=False))
     device = torch.device("cuda" if kind == "gpu" else "cpu")
     types = range(1, 300)  # as many as a domain has
-    network = make_network(settings.network.network, settings.encoding, types).to(device)
+    network = make_network(settings.model.network, settings.encoding, types).to(device)
     optimizer = torch.optim.AdamW(network.parameters())
 
     def step(batch: Batch) -> None:
@@ -120,7 +120,7 @@ def prepare(settings: Train, kind: str) -> tuple[Callable[[Batch], None], Callab
         if pairs:
             yield runs.__getitems__(list(islice(cycle(range(len(runs))), pairs // 64)))
         while True:
-            yield from TrainingData(runs, (), settings.data.batch_size, settings.seed).train_dataloader()
+            yield from TrainingData(runs, (), settings.batch_size, settings.seed).train_dataloader()
 
     return step, batches
 

@@ -136,7 +136,7 @@ def find_model(domain: str, guidance: str, out: Path) -> Path | None:
     if kind == "linear":
         card = open_model(locate_shipped("linear", domain)).card
         given = ("long_goals", "partially_explored")
-        settings = ["model=linear", *(f"model.{name}={str(card[name]).lower()}" for name in given)]
+        settings = ["data.expansions=60", *(f"data.{name}={str(card[name]).lower()}" for name in given)]
     elif kind == "general":
         domain = learned = "all"
         settings = [*settings, FEWER]
@@ -148,15 +148,17 @@ def find_model(domain: str, guidance: str, out: Path) -> Path | None:
     elif choices:
         names = ("encoding", "objective", "base", "data")
         settings = [*(f"{name}={value}" for name, value in zip(names, (kind, *choices), strict=True)), FEWER]
-    return train([*settings, f"domain={learned}"], seed, out / guidance.replace("/", "-") / domain)
+    folder = out / guidance.replace("/", "-") / domain
+    return train([*settings, f"domain={learned}"], seed, folder, is_linear=kind == "linear")
 
 
-def train(settings: Sequence[str], seed: str, folder: Path) -> Path:
+def train(settings: Sequence[str], seed: str, folder: Path, *, is_linear: bool) -> Path:
     """The file of the model of a run in `folder`, which is trained on one thread unless it is finished."""
-    model, is_linear = folder / MODEL_FILE, "model=linear" in settings
+    model = folder / MODEL_FILE
     if not (model if is_linear else folder / "run.json").exists():
-        of_networks = () if is_linear else ("trainer=cpu", "resume=true")
-        command = ["-m", "learn.train", *settings, *of_networks, f"seed={seed}", f"run_dir={folder}"]
+        chosen = ("learn.train_linear",) if is_linear else ("learn.train", "trainer=cpu", "resume=true")
+        seeds = (f"seed={seed}", f"data.seed={seed}")
+        command = ["-m", *chosen, *settings, *seeds, f"run_dir={folder}"]
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         subprocess.run([sys.executable, *command], check=True, env=environment)
     return model

@@ -15,9 +15,9 @@ S = TypeVar("S", bound=Settings)
 
 def settings_of(door: str) -> type[Settings]:
     """The settings of a command by its module."""
-    kinds = [kind for kind in vars(import_module(door)).values() if isinstance(kind, type)]
-    [found] = [kind for kind in kinds if issubclass(kind, Settings) and kind.__module__ == door]
-    return found
+    kind = import_module(door).main.args[1]
+    assert issubclass(kind, Settings)
+    return kind
 
 
 def compose(kind: type[S], name: str, *overrides: str) -> S:

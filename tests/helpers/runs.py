@@ -7,18 +7,34 @@ from typing import Any
 
 import torch
 
+from epigym.language import Reading
+from learn.data.dataset import DataSet
+from learn.data.explorers import ExplorerSettings
+from learn.data.sources import SampledData, Source
 from learn.training.resuming import read_checkpoint
 
 PROBLEM = "collaboration_communication/2_2_3_pl_6"  # 225 e-states
 HASH = {"name": "hash", "width": 64}
-PAPER = ("recipe=paper", f"problem={PROBLEM}", "trainer=cpu", "data.batch_size=40", "trainer.max_epochs=4")
+PAPER = ("recipe=paper", f"problem={PROBLEM}", "trainer=cpu", "batch_size=40", "trainer.max_epochs=4")
 """A training of the paper's network, four steps an epoch."""
-SEARCHED = ("domain=consecutive_numbers", "trainer=cpu", "data.instances=2", "data.expansions=8", "data.batch_size=64",
+SEARCHED = ("domain=consecutive_numbers", "trainer=cpu", "data.instances=2", "data.expansions=8", "batch_size=64",
             "validation.problems=2", "validation.nodes=20", "model.network.width=4", "model.network.layers=2",
             "trainer.max_epochs=4", "trainer.check_val_every_n_epoch=1")  # fmt: skip
 """A training that is validated by search, of a second."""
 
 Fit = Callable[..., dict[str, float]]
+
+
+def make_data_set(
+    folder: Path, domains: list[str], instances: int = 2, seed: int = 0, *, long_goals: bool = False
+) -> DataSet:
+    """The data set of some sampled problems, in the folder `outputs` of a folder."""
+    data = SampledData(
+        split="train", seed=seed, expansions=10, instances=instances, goals=4, partially_explored=False,
+        long_goals=long_goals, held_out=0,
+    )  # fmt: skip
+    explorer = ExplorerSettings("exhaustive", max_visited=20_000, max_kept=None, seed=seed)
+    return Source(domains, [], Reading(), data, explorer).open(folder / "outputs")
 
 
 def rows_of(run: Path) -> list[dict[str, float]]:

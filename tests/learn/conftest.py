@@ -1,4 +1,4 @@
-"""Small data sets, and settings composed from the real files."""
+"""Trainings with settings composed from the real files."""
 
 import json
 from functools import partial
@@ -7,26 +7,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from epigym.problem import load_problem
-from learn.data.collecting import collect
-from learn.data.dataset import DataSet
-from learn.data.explorers import ExplorerSettings
 from learn.train import Train, train
 from learn.training import example
 from tests.helpers.commands import compose
-from tests.helpers.runs import HASH, PROBLEM, Fit
+from tests.helpers.runs import Fit
 
 
 @pytest.fixture(autouse=True, scope="session")
 def one_thread() -> None:
     torch.set_num_threads(1)
-
-
-@pytest.fixture(scope="session")
-def small_set(tmp_path_factory: pytest.TempPathFactory) -> DataSet:
-    """The data set of a small problem under the hash encoding."""
-    (data,) = collect([load_problem(PROBLEM)], ExplorerSettings("exhaustive"), HASH, tmp_path_factory.mktemp("outputs"))
-    return data
 
 
 @pytest.fixture

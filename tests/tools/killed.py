@@ -32,6 +32,7 @@ from matplotlib.figure import Figure
 import learn.train
 from epigym.cli.codes import ExitCode
 from epigym.io.checksummed import read_checksummed
+from learn.data.dataset import TABLE
 from learn.rollouts import Rollouts, make_rollouts
 from learn.train import Train, train
 from learn.training import fitting  # noqa: F401 - the same
@@ -53,7 +54,7 @@ SMALL = (
     "recipe=paper", f"problem={PROBLEMS[0]}",
     *(f"model.network.{name}_size=16" for name in ("node", "edge", "hidden", "head")),
     "trainer.max_epochs=-1", "trainer.max_steps=12", "trainer.val_check_interval=3", "trainer=cpu",
-    "trainer.check_val_every_n_epoch=null", "data.batch_size=16",
+    "trainer.check_val_every_n_epoch=null", "batch_size=16",
 )  # fmt: skip
 """Settings of a training of the paper's network that lasts a moment."""
 
@@ -168,9 +169,6 @@ def results(kind: str, folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if kind == "rollouts":
         found |= _data_sets(folder / "outputs" / "rollouts")
-        for path in sorted((folder / "run").glob("*.json")):
-            record = read_checksummed(path, "")
-            found[path.name] = {name: value for name, value in record.items() if name != "seconds"}
     for run in {"training": ["run"], "searched": ["run"], "sweep": ["sweep/0", "sweep/1"]}.get(kind, []):
         found[run] = _read_training(folder / run)
     return found
@@ -180,9 +178,9 @@ def _data_sets(folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for path in folder.iterdir():
         if not path.name.startswith("."):  # what was being written when it was killed
-            metadata = read_checksummed(path / "metadata.json", "")
-            found[path.name] = {name: value for name, value in metadata.items() if name != "seconds"}
-            found[f"{path.name} arrays"] = (path / "arrays.safetensors").read_bytes()
+            table = read_checksummed(path / TABLE, "")
+            found[path.name] = table | {"rows": [row | {"seconds": 0} for row in table["rows"]]}
+            found |= {f"{path.name}/{file.name}": file.read_bytes() for file in path.iterdir() if file.name != TABLE}
     return found
 
 

@@ -6,8 +6,8 @@ constants replace them in all formulas.
 
 The official layout lists the relations of the initial e-state pair by pair. The compact layout has `rows` instead of
 `relations`: for each agent its distinct sets of `successors`, as numbers of worlds, and for each world the number of
-its `row`. It also has applicability formulas of actions and the operator `actually`, which the official layout lacks;
-all its atoms are fluents.
+its `row`. It also has applicability formulas of actions, the operator `actually`, the name of the task and, where it is
+known, its `structure`, which the official layout lacks; all its atoms are fluents.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from epigym.language.ground_json.formulas import CONSTANTS, FormulaReader, Formu
 from epigym.language.specification import GroundSpecification
 from epigym.names import is_one_line
 from epigym.task.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, fluent, not_, or_, too_deep
+from epigym.task.structure import Lifted, Structure
 from epigym.task.task import Action, Effect, EState, Event, Task
 
 MAX_PAIRS = 50_000_000
@@ -72,8 +73,10 @@ def to_json(specification: GroundSpecification, *, compact: bool = False) -> dic
     goal = and_(*task.goal)
     for name in CONSTANTS.intersection(specification.atoms):
         raise TaskError(f"the atom {name!r} would be read as the constant: rename it")
+    more = {"structure": _convert_structure(task.structure)} if compact and task.structure else {}
     return {
         "planning-task-info": {
+            **({"name": task.name, "instance": task.instance} if compact else {}),
             "problem": specification.problem,
             "domain": specification.domain,
             "libraries": list(specification.libraries),
@@ -95,6 +98,20 @@ def to_json(specification: GroundSpecification, *, compact: bool = False) -> dic
         }
         or None,
         "goal": formulas(goal),
+        **more,
+    }
+
+
+def _convert_structure(structure: Structure) -> dict[str, _Json]:
+    def convert(several: Iterable[Lifted]) -> list[list[str]]:
+        return [[lifted.symbol, *lifted.arguments] for lifted in several]
+
+    return {
+        "fluents": convert(structure.fluents),
+        "actions": convert(structure.actions),
+        "types": {name: list(types) for name, types in structure.types.items()},
+        "facts": convert(structure.facts),
+        "actors": list(structure.actors),
     }
 
 
@@ -267,8 +284,9 @@ def from_json(content: Mapping[str, _Json], *, plank_compat: bool = False) -> Ta
         if "rows" not in state and atom not in touched and (atom in everywhere or atom not in somewhere)
     }
     reader = FormulaReader(constants, plank_compat)
+    problem = _require_one_line("problem", info["problem"])
     return Task(
-        name=_require_one_line("problem", info["problem"]),
+        name=_require_one_line("name", info.get("name", problem)),
         fluents=tuple(atom for atom in atoms if atom not in constants),
         agents=tuple(agents),
         actions=tuple(
@@ -281,8 +299,29 @@ def from_json(content: Mapping[str, _Json], *, plank_compat: bool = False) -> Ta
         ),
         goal=conjuncts(reader(content["goal"], "goal")),
         domain=_require_one_line("domain", info.get("domain", "")),
-        instance=info["problem"],
+        instance=_require_one_line("instance", info.get("instance", problem)),
+        structure=_read_structure(content["structure"]) if "structure" in content else None,
     )
+
+
+def _read_structure(content: Mapping[str, _Json]) -> Structure:
+    def read(kind: str) -> tuple[Lifted, ...]:
+        return tuple(Lifted(symbol, tuple(arguments)) for symbol, *arguments in _require_texts(kind, content[kind]))
+
+    types = {name: tuple(_require_texts("types", [own])[0]) for name, own in content["types"].items()}
+    for actor in content["actors"]:
+        if not (actor is None or isinstance(actor, str)):
+            raise TypeError(f"actors: expected the name of an agent or null, found {actor!r}")
+    return Structure(read("fluents"), read("actions"), types, read("facts"), tuple(content["actors"]))
+
+
+def _require_texts(kind: str, several: _Json) -> list[list[str]]:
+    """Require lists of at least one text each."""
+    if not isinstance(several, list) or not all(
+        isinstance(each, list) and each and all(isinstance(text, str) for text in each) for each in several
+    ):
+        raise TypeError(f"structure: expected lists of texts under {kind}")
+    return several
 
 
 def _require_names(kind: str, names: _Json) -> list[str]:

@@ -19,8 +19,7 @@ from torch import Tensor
 
 from epigym.encoding.encoder import Encoder
 from epigym.space import ragged
-from epigym.space.rows import GoalPart, Rows, goal_parts, refine
-from learn.data.rows import join
+from epigym.space.rows import GoalPart, Rows, goal_parts, join_rows, refine
 
 
 class Sums(NamedTuple):
@@ -128,7 +127,7 @@ def share(
         classes.append(numbers + known)
         known += len(used)
     goal = np.repeat(np.arange(len(parts)), [len(ids) for _, ids in parts])
-    rows = join(taken)
+    rows = join_rows(taken)
     return SharedGraphs(
         identifiers=torch.from_numpy(np.concatenate(identifiers)),
         agents=rows.row_of.shape[1],

@@ -9,9 +9,12 @@ from epigym.space.signature import signature
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.data.distribution import MAX_STATES
-from learn.data.pairs import Pairs, make_pairs, make_plan_pairs
+from learn.data.explorers import ExplorerSettings, explore
+from learn.data.making import make_rollout
+from learn.data.pairs import make_plan_pairs
+from learn.data.rollout import Rollout
+from learn.data.sources import sample_tasks
 from learn.models.linear.model import LinearModel, LinearScorer
-from learn.training.sampling import sample_tasks
 from learn.training.validation import find_states_along, search_greedily
 
 
@@ -26,21 +29,23 @@ def sample_larger(
 
 def make_added_pairs(
     tasks: Sequence[Task], model: LinearModel, *, nodes: int, expansions: int, seed: int
-) -> list[Pairs]:
+) -> list[Rollout]:
     """Make pairs of the problems that greedy search with a model solves, exact if a problem can be fully explored.
 
     Args:
         tasks: the problems.
         model: the heuristic of the search.
         nodes: maximum number of expansions on each problem.
-        expansions: see `make_pairs`.
+        expansions: see `make_trees`.
         seed: of the sampling.
     """
-    found: list[Pairs] = []
+    found: list[Rollout] = []
     for number, task in enumerate(tasks):
         space = StateSpace(task)
         plan = search_greedily(space, LinearScorer(space, model, FeatureTypes(task)).score, nodes).plan
         if plan:
-            exact = make_pairs(task, expansions=expansions, max_states=MAX_STATES, seed=seed + number)
-            found.append(exact or make_plan_pairs(space, find_states_along(space, plan), seed=seed + number))
+            explorer = ExplorerSettings("exhaustive", max_visited=MAX_STATES, max_kept=None, seed=seed + number)
+            states = find_states_along(space, plan)
+            exact = make_rollout(task, explorer, expansions) if explore(task, explorer).complete else None
+            found.append(exact or make_plan_pairs(space, states, seed=explorer.seed))
     return found

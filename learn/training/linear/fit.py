@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from epigym.features.types import FeatureTypes
 from learn.data.labels import make_targets
-from learn.data.pairs import Pairs
+from learn.data.rollout import Rollout
 from learn.models.linear.model import LinearModel, Observed, Representation
 
 Loss = Literal["ranking", "regression"]
@@ -63,7 +63,7 @@ class FeatureData:
         return float(self.weight @ (scores[self.worse] > scores[self.better]))
 
 
-def observe(problems: Sequence[Pairs], types: Sequence[FeatureTypes], representation: Representation) -> FeatureData:
+def observe(problems: Sequence[Rollout], types: Sequence[FeatureTypes], representation: Representation) -> FeatureData:
     """Compute the features of the e-states of some problems, given the types of each task."""
     observed = [Observed(pairs.space, representation, own) for pairs, own in zip(problems, types, strict=True)]
     rows = [one.features(pairs.ids) for one, pairs in zip(observed, problems, strict=True)]

@@ -1,4 +1,4 @@
-"""Training of linear models: sample problems, explore them, fit models, and select one by search.
+"""Training of linear models on a data set: fit models, and select one by search.
 
 Models differ in their features, in their loss (ranking of pairs or regression of distances), and in the base heuristic
 that they correct, if any. Each is validated by greedy search on larger problems with a limit of nodes. The simplest of
@@ -19,17 +19,18 @@ from typing import Any, cast
 import numpy as np
 from rich.progress import track
 
-from epigym.errors import UsageError
+from epigym.errors import EpigymError, UsageError
 from epigym.features.texts import find_mentioned, texts
 from epigym.features.types import Description, FeatureTypes
-from learn.data.pairs import Pairs
+from learn.data.dataset import DataSet
+from learn.data.rollout import Rollout
+from learn.data.sources import sample_tasks
 from learn.models.base import Base
 from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation
 from learn.models.model import GENERAL
 from learn.training.linear.aggregation import make_added_pairs, sample_larger
 from learn.training.linear.fit import FeatureData, Loss, fit, observe
-from learn.training.options import LinearOptions
-from learn.training.sampling import make_all_pairs, sample_tasks
+from learn.training.linear.options import LinearOptions
 from learn.training.trials import BASELINES, Trial, run_baseline, select
 from learn.training.validation import Problems, validate_by_search
 
@@ -87,24 +88,22 @@ class Selection:
     validation: int
 
 
-def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> Selection:
-    """Train linear models on problems sampled from domains and select one by search.
+def train_linear(data: DataSet, options: LinearOptions, seed: int) -> Selection:
+    """Train linear models on the pairs of a data set and select one by search on larger problems of its domains.
 
     Args:
-        domains: one model is trained for all of them.
-        options: see `conf/training/model/linear.yaml`.
-        seed: equal seeds sample equal problems.
+        data: one model is trained for all of its domains.
+        options: see `conf/train_linear.yaml`.
+        seed: of the validation problems and of the aggregation.
 
     Raises:
-        UsageError: when a domain does not exist, or the options describe no model.
-        EpigymError: when no sampled problem has pairs.
+        UsageError: when the options describe no model.
+        EpigymError: when the data set has no pairs, or no domain.
     """
     start = time.perf_counter()
-    choices = _list_choices(options)
-    if not choices:
-        raise UsageError("model: nothing to fit: give iterations, worlds, losses, and l2 or bases with residual_l2")
-    problems, validation = _sample(domains, options, seed)
-    types = _make_types(problems)
+    choices = list_choices(options)
+    problems, validation = data.rollouts("pairs"), _choose_validation(data, options, seed)
+    types, domains = _make_types(problems), data.domains
     logger.info(
         "%d problems, %s e-states, %s pairs", len(problems), f"{sum(len(one.ids) for one in problems):,}",
         f"{sum(len(one.better) for one in problems):,}",
@@ -112,15 +111,12 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> S
     baselines = [LinearTrial(name, run_baseline(name, validation, options.nodes).validation) for name in BASELINES]
     maker = _TrialMaker(options, validation)
     trials = maker.fit_all(choices, problems, types)
-    best, problems, refitted = maker.aggregate(select_model(trials), problems, types, domains, seed)
+    best, problems, refitted = maker.aggregate(select_model(trials), problems, types, data, seed)
     types += _make_types(problems[len(types) :])
     card = {
-        "domains": list(domains),
+        "domains": domains,
         "seed": seed,
-        "instances": options.instances,
-        "goals": options.goals,
-        "partially_explored": options.partially_explored,
-        "long_goals": options.long_goals,
+        "data": {**data.settings, "key": data.key},
         "problems": len(problems),
         "states": sum(len(one.ids) for one in problems),
         "pairs": sum(len(one.better) for one in problems),
@@ -144,16 +140,15 @@ def train_linear(domains: Sequence[str], options: LinearOptions, seed: int) -> S
     return Selection(model, (*baselines, *trials, *refitted), len(validation))
 
 
-def _sample(domains: Sequence[str], options: LinearOptions, seed: int) -> tuple[list[Pairs], Problems]:
-    """The training pairs, and the validation problems."""
-    partially_explored, long_goals = options.partially_explored, options.long_goals
-    tasks = sample_tasks(
-        domains, "train", options.instances, seed, options.goals,
-        partially_explored=partially_explored, long_goals=long_goals,
-    )  # fmt: skip
-    larger = sample_tasks(domains, "validation", options.validation, seed, long_goals=long_goals)
-    problems = make_all_pairs(tasks, options.expansions, seed, partially_explored=partially_explored)
-    return problems, [(task, FeatureTypes(task)) for task in larger]
+def _choose_validation(data: DataSet, options: LinearOptions, seed: int) -> Problems:
+    """The problems held out, or larger problems of the domains."""
+    tasks = data.choose_held_out(options.validation_instances)
+    if not tasks:
+        if not data.domains:
+            raise EpigymError(f"{data.folder}: its problems belong to no domain that validation could sample from")
+        long_goals = data.samples_long_goals
+        tasks = sample_tasks(data.domains, "validation", options.validation_instances, seed, long_goals=long_goals)
+    return [(task, FeatureTypes(task)) for task in tasks]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +159,7 @@ class _TrialMaker:
     validation: Problems
 
     def fit_all(
-        self, choices: Sequence[tuple[Representation, Loss, float]], problems: list[Pairs], types: list[FeatureTypes]
+        self, choices: Sequence[tuple[Representation, Loss, float]], problems: list[Rollout], types: list[FeatureTypes]
     ) -> list[LinearTrial]:
         """A trial for each choice, in the same order."""
         trials: list[LinearTrial] = []
@@ -177,20 +172,20 @@ class _TrialMaker:
         return trials
 
     def aggregate(
-        self, best: LinearTrial, problems: list[Pairs], types: list[FeatureTypes], domains: Sequence[str], seed: int
-    ) -> tuple[LinearTrial, list[Pairs], list[LinearTrial]]:
+        self, best: LinearTrial, problems: list[Rollout], types: list[FeatureTypes], data: DataSet, seed: int
+    ) -> tuple[LinearTrial, list[Rollout], list[LinearTrial]]:
         """The best trial after dataset aggregation, its training pairs, and all trials of the aggregation."""
         trials: list[LinearTrial] = []
         options, chosen_by = self.options, [task for task, _ in self.validation]
         for number in range(1, options.aggregation + 1):
             tasks = sample_larger(
-                domains, options.larger_instances, seed + number, chosen_by, long_goals=options.long_goals
+                data.domains, options.larger_instances, seed + number, chosen_by, long_goals=data.samples_long_goals
             )
             model = cast(LinearModel, best.model)
-            added = make_added_pairs(tasks, model, nodes=options.nodes, expansions=options.expansions, seed=seed)
+            added = make_added_pairs(tasks, model, nodes=options.nodes, expansions=data.expansions, seed=seed)
             more, more_types = [*problems, *added], [*types, *_make_types(added)]
-            data = observe(more, more_types, model.representation)
-            trial = self._fit(data, cast(Loss, best.loss), best.l2, best.validation.score)
+            observed = observe(more, more_types, model.representation)
+            trial = self._fit(observed, cast(Loss, best.loss), best.l2, best.validation.score)
             trials.append(replace(trial, aggregation=best.aggregation + 1))
             if trial.validation.stopped or trial.validation.score >= best.validation.score:
                 break
@@ -206,7 +201,7 @@ class _TrialMaker:
         return LinearTrial(str(data.representation), result, loss, l2, data.accuracy(model), model)
 
 
-def _make_types(problems: Sequence[Pairs]) -> list[FeatureTypes]:
+def _make_types(problems: Sequence[Rollout]) -> list[FeatureTypes]:
     return [FeatureTypes(pairs.space.task) for pairs in problems]
 
 
@@ -216,7 +211,7 @@ def select_model(trials: Sequence[LinearTrial]) -> LinearTrial:
     return ended[select([one.validation.score for one in ended], _TOLERANCE)]
 
 
-def _define_features(model: LinearModel, problems: Sequence[Pairs], types: Sequence[FeatureTypes]) -> dict[int, str]:
+def _define_features(model: LinearModel, problems: Sequence[Rollout], types: Sequence[FeatureTypes]) -> dict[int, str]:
     """The texts of a model's features and of the features that these texts mention, by colour."""
     seen = model.representation
     missing = set(model.colours.tolist())
@@ -239,11 +234,18 @@ def _summarize(trial: Trial, problems: int) -> dict[str, int]:
     return {"problems": problems, "solved": trial.validation.solved, "expanded": trial.validation.expanded}
 
 
-def _list_choices(options: LinearOptions) -> list[tuple[Representation, Loss, float]]:
-    """The models to fit, simple ones first."""
+def list_choices(options: LinearOptions) -> list[tuple[Representation, Loss, float]]:
+    """List the models to fit, simple ones first.
+
+    Raises:
+        UsageError: when there are none.
+    """
     alone = product(("none",), options.iterations, options.worlds, options.losses, options.l2)
     residuals = product(options.bases, options.iterations, options.worlds, options.losses, options.residual_l2)
-    return [
+    found = [
         (Representation(iterations, worlds, cast(Base, base)), loss, l2)
         for base, iterations, worlds, loss, l2 in (*alone, *residuals)
     ]
+    if not found:
+        raise UsageError("nothing to fit: give iterations, worlds, losses, and l2 or bases with residual_l2")
+    return found

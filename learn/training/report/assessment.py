@@ -6,8 +6,6 @@ labelled in the same way, so the errors are those of search.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,34 +14,19 @@ import torch
 from numpy.typing import NDArray
 from torchmetrics.functional import spearman_corrcoef
 
-from epigym.errors import EpigymError
 from epigym.io.files import slug
-from epigym.language import Reading
-from epigym.problem import load_problem
-from learn.data.explorers import ExplorerSettings, NoGoalError
-from learn.data.pairs import make_rollout
+from learn.data.dataset import DataSet
+from learn.data.labels import make_targets
 from learn.models.opening import open_for
 from learn.training.report.pictures import draw_predictions
 from learn.training.report.report import measure_errors
 
-logger = logging.getLogger(__name__)
 
-
-def assess(
-    problems: Sequence[str],
-    reading: Reading,
-    explorer: ExplorerSettings,
-    model: str | None,
-    folder: Path,
-) -> list[dict[str, Any]]:
-    """Compare predictions and the goal count with exact distances, and draw two pictures for every problem.
-
-    Problems without a reachable goal are skipped with a warning.
+def assess(data: DataSet, model: str | None, folder: Path) -> list[dict[str, Any]]:
+    """Compare predictions and the goal count with the distances of a data set, and draw two pictures for every problem.
 
     Args:
-        problems: files, or instances as `domain/instance`.
-        reading: how files are read.
-        explorer: settings of the exploration.
+        data: the data set.
         model: see `learn.models.opening.open_for`.
         folder: folder of the pictures.
 
@@ -52,27 +35,18 @@ def assess(
         MAE and rank correlation of the goal count; a correlation is NaN if all distances or all predictions are equal.
 
     Raises:
-        EpigymError: when a problem, a setting or a model is wrong, or no problem is left.
+        EpigymError: when a file or a model is wrong.
     """
     rows = []
-    tasks = [load_problem(problem, reading) for problem in problems]
-    for problem, task in zip(problems, tasks, strict=True):
-        opened = open_for(model, task)
-        try:
-            states = make_rollout(task, explorer)
-        except NoGoalError as error:
-            logger.warning("%s is left out: %s", problem, error)
-            continue
-        scorer = opened.make_scorer(states.space)
+    for states in data.rollouts("samples"):
+        task = states.space.task
+        scorer = open_for(model, task).make_scorer(states.space)
         predicted = scorer.steps(scorer.score(states.ids)).astype(np.float32)
-        true = states.distance.astype(np.float32)
-        name = slug(problem.replace("/", "_"))
-        draw_predictions(predicted, true, f"{folder}/{name}_")
-        holds = states.space.query(states.space.task.goal)(states.ids)
+        true = make_targets(states.distance).astype(np.float32)
+        draw_predictions(predicted, true, f"{folder}/{slug(task.name.replace('/', '_'))}_")
+        holds = states.space.query(task.goal)(states.ids)
         goal_count = np.count_nonzero(~holds, axis=1).astype(np.float32)
-        rows.append({"problem": problem, **_make_row(predicted, true, goal_count)})
-    if not rows:
-        raise EpigymError("no problem is left to test on")
+        rows.append({"problem": task.name, **_make_row(predicted, true, goal_count)})
     return rows
 
 

@@ -61,13 +61,13 @@ def compare(folder: Path) -> list[dict[str, Any]]:
 
 
 def _make_key(record: Mapping[str, Any]) -> tuple[Any, ...]:
-    return record["domains"], record["problems"], _describe_training(record), record["encoding"]
+    return record["domains"], _describe_training(record), record["encoding"]
 
 
 def _describe_training(record: Mapping[str, Any]) -> str:
     data = record["data"]
-    what = " + ".join(record["domains"] or record["problems"])
-    return what if data["kind"] == "published" else f"{what}, {data['instances']} {data['kind']}"
+    what = " + ".join(record["domains"] or data.get("problems", ()))
+    return what if data["kind"] == "published" else f"{what}, {data['data']['instances']} {data['kind']}"
 
 
 def _make_row(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -109,21 +110,20 @@ def draw_predictions(predicted: NDArray[np.floating], true: NDArray[np.floating]
     _save(figure, Path(f"{stem}errors.png"))
 
 
-def draw_rollout(counts: Mapping[str, Any], title: str, path: Path) -> None:
-    """Draw the number of samples at each distance and at each depth.
+def draw_rollouts(counts: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw the number of samples at each distance and at each depth, over all problems of a data set.
 
     Args:
-        counts: `metadata["counts"]` of a data set.
-        title: of the picture.
+        counts: of the rows of the data set, see `learn.data.dataset.Row`.
         path: the PNG file.
     """
     figure = Figure(figsize=(9, 3.5), layout="constrained")
     for axes, name, colour in zip(figure.subplots(1, 2), ("distances", "depths"), (_BLUE, _ORANGE), strict=True):
-        axes.bar(range(len(counts[name])), counts[name], color=colour)
+        total = [sum(column) for column in zip_longest(*(one[name] for one in counts), fillvalue=0)]
+        axes.bar(range(len(total)), total, color=colour)
         axes.set(xlabel={"distances": "steps to the nearest goal", "depths": "depth of the e-state"}[name])
         axes.set(ylabel="samples", yscale="log", ylim=(0.8, None))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    figure.suptitle(title.replace("$", r"\$"))
     _save(figure, path)
 
 

@@ -106,7 +106,12 @@ def test_a_command_is_refused_where_another_one_is_running(call: Call, tmp_path:
     with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         other.stdout.readline()
-        for command in ("solve coin.txt agent=bfs", "sample domain=gossip", "train model=linear", "rollouts coin.txt"):
+        for command in (
+            "solve coin.txt agent=bfs",
+            "sample domain=gossip",
+            "train_linear domain=gossip",
+            "rollouts coin.txt",
+        ):
             code, _, errors = call(*command.split(), "run_dir=run")
             assert code == ExitCode.USAGE
             assert errors == "error: run_dir=run: another command is running there: wait for its end, or name another\n"

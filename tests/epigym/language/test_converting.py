@@ -8,13 +8,16 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domains.registry import DOMAINS
 from epigym.__main__ import main
+from epigym.encoding.encoder import ENCODINGS, make_encoder, make_encoding
 from epigym.errors import EpigymError, LimitError, ProblemWarning, TaskError
+from epigym.features.types import FeatureTypes
 from epigym.language import SEMANTICS, Format, Reading, Semantics, ground_json, load, parse_mastar, save
 from epigym.language.ground_json import move_to_preconditions
 from epigym.language.mastar import theory
@@ -23,7 +26,9 @@ from epigym.language.mastar.recogniser import Recogniser
 from epigym.language.mastar.writing import write_mastar
 from epigym.language.reading import Determines
 from epigym.problem import domain_problem, load_problem
+from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, Formula, Op, actually, and_, believes, fluent, not_, or_
+from epigym.task.packing import pack_task
 from epigym.task.task import Action, Effect, EState, Event, Task
 from tests.helpers import strategies
 from tests.helpers.benchmark_files import BENCHMARKS
@@ -64,6 +69,24 @@ def test_the_compact_layout_loses_nothing(task: Task) -> None:
     assert_read_back(task, again, most=8)
 
 
+@pytest.mark.parametrize("name", [f"{name}/{domain.train[0]}" for name, domain in DOMAINS.items()])
+def test_the_compact_layout_keeps_names_structure_types_and_graphs(name: str) -> None:
+    """Effects of an event may come in another order, which means nothing."""
+    task = load_problem(name)
+    again = write_and_read(task, compact=True)
+    assert pack_task(again) == pack_task(task)
+    names = ("name", "domain", "instance", "fluents", "agents", "structure")
+    assert all(getattr(again, part) == getattr(task, part) for part in names)
+    types, found = FeatureTypes(task), FeatureTypes(again)
+    assert (found.schema, found.definitions) == (types.schema, types.definitions)
+    spaces = [StateSpace(one) for one in (task, again)]
+    ids = np.unique(np.append(spaces[0].expand([0]).target, 0))
+    spaces[1].expand([0])
+    for encoding in ENCODINGS:
+        graphs, same = (make_encoder(space, make_encoding(encoding)).graphs(ids) for space in spaces)
+        assert all(map(np.array_equal, graphs, same))
+
+
 @given(tasks(max_worlds=3))
 def test_the_official_layout_loses_nothing_that_it_can_express(task: Task) -> None:
     refusal = ""
@@ -84,7 +107,9 @@ def test_problems_of_domains_come_back_with_their_names(form: Format, tmp_path: 
         task = load_problem(name)
         save(task, tmp_path / "new" / "task.json", form)
         again = load(tmp_path / "new" / "task.json")
-        assert f"{again.domain}/{again.instance}" == (name if "/" in name else f"{name}/{name}")
+        if form == "compact":
+            assert (again.name, again.domain, again.instance) == (task.name, task.domain, task.instance)
+        assert f"{again.domain}/{again.instance or again.name}" == (name if "/" in name else f"{name}/{name}")
         assert_read_back(task, again, most=30)
     save(parse_mastar(ODD), tmp_path / "odd.json", form)
     assert_read_back(parse_mastar(ODD), load(tmp_path / "odd.json"))

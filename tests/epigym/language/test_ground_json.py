@@ -31,9 +31,11 @@ from epigym.task.formula import (
     not_,
     or_,
 )
+from epigym.task.structure import Lifted, Structure
 from epigym.task.task import Action, Effect, EState, Event
 from tests.helpers.epddl_texts import specification
 from tests.helpers.equivalence import assert_read_back
+from tests.helpers.marks import slow_but
 from tests.helpers.strategies import AGENTS, estates, formulas
 from tests.helpers.tasks import COIN, coin
 
@@ -360,9 +362,18 @@ def places(content: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(part, (*at, key))
 
 
-@pytest.mark.parametrize("compact", [False, True], ids=["official", "compact"])
+@pytest.mark.parametrize("compact", slow_but([False, True], True))
 def test_parts_of_wrong_types_are_refused(compact: bool) -> None:
-    task = parse_mastar(COIN.replace("a observes look;", "a observes look if open;"))
+    task = replace(
+        parse_mastar(COIN.replace("a observes look;", "a observes look if open;")),
+        structure=Structure(
+            fluents=(Lifted("open"), Lifted("tail")),
+            actions=(Lifted("lift"), Lifted("look", ("a",)), Lifted("shout")),
+            types={"a": ("agent",)},
+            facts=(Lifted("near", ("a",)),),
+            actors=(None, "a", None),
+        ),
+    )
     right = ground_json.to_json(ground_json.make_specification(task), compact=compact)
     refused: list[tuple[Any, ...]] = []
     for *way, last in places(right):

@@ -21,7 +21,7 @@ from epigym.task.formula import Op
 from learn.data import distribution
 from learn.data.distribution import MAX_STATES, MIN_DISTANCE, SampledProblem, sample_problems
 from learn.data.explorers import ExplorerSettings, explore
-from learn.data.pairs import make_pairs
+from learn.data.making import make_rollout
 from search.agents import run_agent
 from search.agents.breadth_first import BreadthFirst
 from search.agents.result import SearchStatus
@@ -191,7 +191,7 @@ def test_e_states_are_explored_once_for_all_goals() -> None:
     assert count <= int(problems[-1].instance.removeprefix("train_")) // 20 + 1
     assert count < len(problems) / 4
     for problem in problems:
-        assert make_pairs(problem.task, expansions=4, max_states=MAX_STATES, seed=0) is not None
+        assert make_rollout(problem.task, settings, 4) is not None
 
 
 def test_what_cannot_be_drawn_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

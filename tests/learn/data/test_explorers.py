@@ -1,6 +1,7 @@
 import math
+import subprocess
+import sys
 from dataclasses import replace
-from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -9,13 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epigym import EpigymError, Reading, StateSpace, Task, load_problem
-from epigym.encoding.encoder import list_identifiers
 from epigym.space.traversal import breadth_first
 from epigym.task.formula import TRUE, considers_possible
-from learn.data.collecting import collect
-from learn.data.dataset import load_or_make
-from learn.data.explorers import ExploredGraph, ExplorerSettings, compute_discard_probability, explore, is_sparse, keep
+from learn.data.explorers import (
+    ExploredGraph,
+    ExplorerSettings,
+    Newest,
+    compute_discard_probability,
+    explore,
+    is_sparse,
+    keep,
+)
+from learn.data.fingerprint import fingerprint_task
 from learn.data.labels import UNREACHABLE, compute_goal_distances
+from learn.data.making import make_trees
+from learn.data.rollout import Tree
 from tests.helpers.structures import steps_to_a_goal
 from tests.helpers.tasks import delusion
 
@@ -172,7 +181,7 @@ def test_e_states_are_explored_once_whatever_the_goals(small: Task) -> None:
     assert len({tuple(found.distance.tolist()) for found in explorations}) > 1
 
 
-def test_an_exploration_is_reused_for_the_same_e_states(small: Task, tmp_path: Path) -> None:
+def test_an_exploration_is_reused_for_the_same_e_states(small: Task) -> None:
     whole = explore(small, ExplorerSettings(max_visited=225))
     assert explore(small, ExplorerSettings("exhaustive", max_visited=10_000, seed=1)).space is whole.space
     cut = explore(small, ExplorerSettings("exhaustive", max_visited=224))
@@ -182,10 +191,9 @@ def test_an_exploration_is_reused_for_the_same_e_states(small: Task, tmp_path: P
     assert forbidding.space.consistent_beliefs
     other = explore(replace(small, structure=None, actions=small.actions[1:]), ExplorerSettings("exhaustive"))
     assert len({id(found.space) for found in (whole, cut, forbidding, other)}) == 4
-    for name in list_identifiers():
-        visits: list[int] = []
-        load_or_make(small, ExplorerSettings(), {"name": name, "width": 64}, tmp_path, visits.append)
-        assert visits == [225]
+    visits: list[int] = []
+    assert list(make_trees([small], ExplorerSettings(), 8, visits.append))
+    assert visits == [225]
 
 
 @pytest.mark.parametrize("name", ["exhaustive", "dfs"])
@@ -203,19 +211,17 @@ def test_e_states_with_inconsistent_beliefs_are_left_out_on_request(name: str) -
 
 @pytest.mark.parametrize("name", ["dfs", "exhaustive"])
 @pytest.mark.parametrize("path", [SMALL, "grapevine/3_pl_4"])
-def test_an_environment_is_explored_as_its_space_and_task(path: str, name: str, tmp_path: Path) -> None:
+def test_an_environment_is_explored_as_its_space_and_task(path: str, name: str) -> None:
     env = gymnasium.make("epi/Problem-v0", path=path)
-    settings, encoding = ExplorerSettings(name, max_visited=200, max_depth=15), {"name": "hash", "width": 64}
+    settings = ExplorerSettings(name, max_visited=2000, max_depth=15)
     sources = (env, env.unwrapped.space, load_problem(path), path)
     assert_equal([explore(source, settings) for source in sources])
-    sets = [collect([source], settings, encoding, tmp_path / str(n))[0] for n, source in enumerate(sources)]
-    assert len({data.folder.name for data in sets}) == 1
-    assert len({(data.folder / "arrays.safetensors").read_bytes() for data in sets}) == 1
+    assert_equal_trees([tree for source in sources for tree in make_trees([source], settings, 8)])
 
 
 @pytest.mark.parametrize("name", ["dfs", "exhaustive"])
 @pytest.mark.parametrize("steps", [0, 3])
-def test_a_start_and_goal_that_were_drawn_are_explored_as_their_task(name: str, steps: int, tmp_path: Path) -> None:
+def test_a_start_and_goal_that_were_drawn_are_explored_as_their_task(name: str, steps: int) -> None:
     env = gymnasium.make("epi/Grapevine-v0", random_goals=True)
     env.reset(seed=1)
     for _ in range(steps):
@@ -228,20 +234,27 @@ def test_a_start_and_goal_that_were_drawn_are_explored_as_their_task(name: str, 
     ours, theirs = explore(env, settings), explore(task, settings)
     assert_equal([ours, theirs])
     assert (ours.distance == 0).any()
-    [data] = collect([env], settings, {"name": "hash"}, tmp_path / "ours")
-    [other] = collect([theirs.task], settings, {"name": "hash"}, tmp_path / "theirs")
-    assert (data.folder / "arrays.safetensors").read_bytes() == (other.folder / "arrays.safetensors").read_bytes()
+    assert_equal_trees([tree for source in (env, task) for tree in make_trees([source], settings, 8)])
 
 
-def test_what_a_space_forbids_is_not_explored(tmp_path: Path) -> None:
+def test_what_a_space_forbids_is_not_explored() -> None:
     task = replace(delusion(), goal=())
     free, forbidding = (StateSpace(task, consistent_beliefs=forbidden) for forbidden in (False, True))
     counts = []
     for source, forbidden in ((free, False), (forbidding, False), (task, True), (task, False)):
         settings = ExplorerSettings("exhaustive", consistent_beliefs=forbidden)
         counts.append(len(explore(source, settings).states))
-        assert load_or_make(source, settings, {"name": "hash"}, tmp_path).metadata["counts"]["visited"] == counts[-1]
     assert counts[0] == counts[3] > counts[1] == counts[2]
+
+
+def assert_equal_trees(trees: list[Tree]) -> None:
+    first, *others = trees
+    for other in others:
+        assert (other.task, other.consistent_beliefs) == (first.task, first.consistent_beliefs)
+        names = ("distance", "label", "sample", "better", "worse", "weight")
+        for one, same, listed in (first, other, ("predecessor", "action")), (first.goals[0], other.goals[0], names):
+            for name in listed:
+                np.testing.assert_array_equal(getattr(one, name), getattr(same, name))
 
 
 def assert_equal(explorations: list[ExploredGraph]) -> None:
@@ -280,3 +293,53 @@ def test_against_relaxation_until_nothing_changes(graph: tuple[int, list[tuple[i
     expected = np.where(np.isinf(best), UNREACHABLE, best)
     sources, targets = [source for source, _ in transitions], [target for _, target in transitions]
     assert compute_goal_distances(count, sources, targets, sorted(goals)).tolist() == expected.tolist()
+
+
+def test_task_fingerprint_sees_every_part() -> None:
+    task = load_problem(SMALL)
+    variants = [
+        replace(task, goal=task.goal[::-1]),
+        replace(task, structure=None, actions=task.actions[:-1]),
+        replace(task, actions=(replace(task.actions[0], name="other"), *task.actions[1:])),
+        replace(task, actions=(replace(task.actions[0], applicability=task.goal[0]), *task.actions[1:])),
+        load_problem(SMALL, Reading("update_model")),
+        load_problem("collaboration_communication/2_2_3_pl_4"),
+    ]
+    assert len({fingerprint_task(variant) for variant in [task, *variants]}) == 7
+    assert fingerprint_task(task) == fingerprint_task(load_problem(SMALL))
+
+
+STEPS = st.lists(st.tuples(st.sampled_from("abcde"), st.none() | st.integers(0, 12)), max_size=30)
+
+
+@given(STEPS)
+def test_the_newest_that_fit_are_kept(steps: list[tuple[str, int | None]]) -> None:
+    """Against a list in which whatever was put in or asked for last comes last."""
+    newest, expected = Newest[int](10), list[tuple[str, int]]()
+    for key, size in steps:
+        found = dict(expected).get(key)
+        if size is None:
+            assert newest.get(key) == found
+        else:
+            newest.put(key, size, size)
+            found = size
+        expected = [entry for entry in expected if entry[0] != key]
+        if found is not None and found <= 10:
+            expected.append((key, found))
+        while sum(entry[1] for entry in expected) > 10:
+            del expected[0]
+    assert {key: newest.get(key) for key in "abcde"} == {key: dict(expected).get(key) for key in "abcde"}
+
+
+def test_nothing_is_kept_when_the_interpreter_ends() -> None:
+    """Else the core says that it leaks: its objects would outlive it."""
+    program = """
+from atexit import register
+from learn.data.explorers import Newest
+register(lambda: print(newest.get("a")))  # called after what is registered later
+newest = Newest(1)
+newest.put("a", "there", 1)
+print(newest.get("a"))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["there", "None"]

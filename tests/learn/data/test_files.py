@@ -15,7 +15,7 @@ from epigym.task.formula import TRUE, Formula, and_, believes, common, fluent, n
 from learn.data.distribution import MIN_DISTANCE
 from learn.data.explorers import ExplorerSettings, explore
 from learn.data.files import GoalLanguage, sample_files, split_by_size
-from learn.data.pairs import make_pairs
+from learn.data.making import make_rollout
 from search.agents import run_agent
 from search.agents.breadth_first import BreadthFirst
 from search.agents.limits import Limits
@@ -66,7 +66,7 @@ def test_what_is_learned_from_has_pairs_with_the_distance_of_a_shortest_plan(fol
     given = {task.name for task in tasks}
     assert sum(task.name in given for task in learned) == len(tasks) - 1
     for task in learned:
-        pairs = make_pairs(task, expansions=20, max_states=20_000, seed=0, partially_explored=True)
+        pairs = make_rollout(task, ExplorerSettings("exhaustive", max_visited=20_000), 20)
         distance = int(pairs.distance[pairs.ids == pairs.space.initial][0])
         assert distance == shortest(task)
         assert distance >= (1 if task.name in given else MIN_DISTANCE)
@@ -136,8 +136,9 @@ def test_of_what_is_too_large_the_goals_are_in_sight(folder: Path, pattern: str)
     learned, _ = sample_files(tasks, instances=12, validation=1, seed=0, max_states=most)
     partial = 0
     for task in learned:
-        partial += not explore(task, ExplorerSettings("exhaustive", max_visited=most)).complete
-        pairs = make_pairs(task, expansions=20, max_states=most, seed=0, partially_explored=True)
+        explorer = ExplorerSettings("exhaustive", max_visited=most)
+        partial += not explore(task, explorer).complete
+        pairs = make_rollout(task, explorer, 20)
         assert pairs.distance[pairs.ids == pairs.space.initial].tolist() == [shortest(task)]
     assert partial >= 4
 

@@ -10,9 +10,11 @@ import pytest
 
 from epigym import StateSpace, Task, load_problem
 from epigym.task.formula import fluent
-from learn.data.explorers import ExplorerSettings, NoGoalError, explore, keep
+from learn.data.explorers import ExplorerSettings, explore, keep
 from learn.data.labels import UNREACHABLE
-from learn.data.pairs import Pairs, make_pairs, make_plan_pairs, make_rollout
+from learn.data.making import make_rollout
+from learn.data.pairs import make_plan_pairs
+from learn.data.rollout import Rollout, Use
 from learn.training.validation import find_states_along
 from search.agents import make_agent, run_agent
 from search.heuristics import make_heuristic
@@ -32,13 +34,17 @@ MOST = 100_000
 
 
 @cache
-def build_pairs(problem: str, expansions: int = 20, seed: int = 0) -> Pairs:
-    found = make_pairs(load_problem(problem), expansions=expansions, max_states=MOST, seed=seed)
+def build_pairs(problem: str, expansions: int = 20) -> Rollout:
+    return make_pairs(load_problem(problem), expansions)
+
+
+def make_pairs(task: Task, expansions: int, max_visited: int = MOST, seed: int = 0) -> Rollout:
+    found = make_rollout(task, ExplorerSettings("exhaustive", max_visited=max_visited, seed=seed), expansions)
     assert found is not None
     return found
 
 
-def expansions_of(pairs: Pairs, count: int) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+def expansions_of(pairs: Rollout, count: int) -> Iterator[tuple[int, list[tuple[int, int]]]]:
     """So many expansions that weigh the same: each with its e-state, which is what the last of its pairs is worse."""
     assert pairs.weight.sum() == pytest.approx(1)
     share = np.concatenate([[0], np.cumsum(pairs.weight)]) * count
@@ -81,7 +87,7 @@ def test_of_what_is_too_large_that_has_a_goal_in_sight_the_order_is_exact(proble
     whole = explore(task, ExplorerSettings("exhaustive", max_visited=MOST))
     seen = explore(task, ExplorerSettings("exhaustive", max_visited=most))
     assert not seen.complete
-    pairs = make_pairs(task, expansions=MOST, max_states=most, seed=0, partially_explored=True)
+    pairs = make_pairs(task, MOST, most)
     fresh = StateSpace(task)
     ids = [fresh.intern(pairs.space.model(state).state) for state in pairs.ids.tolist()]
     steps = np.array([steps_to_a_goal(fresh, state) for state in ids])
@@ -101,9 +107,6 @@ def test_of_what_is_too_large_that_has_a_goal_in_sight_the_order_is_exact(proble
 
 
 def test_dead_ends() -> None:
-    task = load_problem("gossip")
-    assert make_pairs(task, expansions=5, max_states=40, seed=0, partially_explored=True) is None
-    assert make_pairs(task, expansions=5, max_states=64, seed=0) is not None
     pairs = build_pairs("selective_communication/4_2_pl_5")
     assert (pairs.distance[pairs.worse] == UNREACHABLE).any()
 
@@ -148,7 +151,7 @@ def test_another_goal_of_what_was_exhausted_gives_the_pairs_that_a_new_explorati
 
     other = replace(second, actions=tuple(replace(action, name=f"{action.name}_") for action in second.actions))
     tasks = (first, second, replace(other, structure=None))
-    _, known, new = (make_pairs(task, expansions=20, max_states=MOST, seed=0) for task in tasks)
+    _, known, new = (make_pairs(task, 20) for task in tasks)
     for name in ("ids", "distance", "better", "worse", "weight"):
         assert getattr(known, name).tolist() == getattr(new, name).tolist()
     assert known.space.task == second
@@ -164,25 +167,31 @@ def test_the_number_of_expansions_is_bounded(most: int) -> None:
 
 def test_what_is_drawn_depends_on_the_seed_alone() -> None:
     def arrays(seed: int) -> list[list[float]]:
-        pairs = make_pairs(load_problem("gossip"), expansions=6, max_states=MOST, seed=seed)
+        pairs = make_pairs(load_problem("gossip"), 6, seed=seed)
         return [getattr(pairs, name).tolist() for name in ("ids", "distance", "better", "worse", "weight")]
 
     assert arrays(1) == arrays(1)
     assert arrays(1) != arrays(2)
 
 
-def test_what_is_too_large_or_leaves_nothing_to_choose_is_no_problem_to_learn_from() -> None:
-    gossip = load_problem("gossip")  # of 64 e-states
-    assert make_pairs(gossip, expansions=5, max_states=64, seed=0) is not None
-    assert make_pairs(gossip, expansions=5, max_states=63, seed=0) is None
-    assert make_pairs(hopeless(), expansions=5, max_states=MOST, seed=0) is None
-    assert make_pairs(trivial(), expansions=0, max_states=MOST, seed=0) is None
+def test_without_a_goal_or_without_pairs_there_is_nothing_to_learn_from(caplog: pytest.LogCaptureFixture) -> None:
+    gossip = load_problem("gossip")  # of 64 e-states, among whose nearest 40 is no goal
+    assert make_rollout(gossip, ExplorerSettings("exhaustive", max_visited=40), 5) is None
+    assert make_rollout(hopeless(), ExplorerSettings("exhaustive"), 5) is None
+    assert [message.partition(" is left out: no goal of ")[0] for message in caplog.messages] == [
+        gossip.name, hopeless().name,
+    ]  # fmt: skip
+    assert make_rollout(trivial(), ExplorerSettings("exhaustive"), 0) is None
+    assert len(caplog.messages) == 2
+    samples = make_rollout(trivial(), ExplorerSettings("exhaustive"), 0, "samples")
+    assert samples is not None
+    assert samples.distance[0] == 0
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_coin_by_hand(seed: int) -> None:
     """There is one way to the goal: lift, look, shout; until then everything else leaves things as they are."""
-    pairs = make_pairs(coin(), expansions=10, max_states=MOST, seed=seed)
+    pairs = make_pairs(coin(), 10, seed=seed)
     states = [0]
     for action in range(3):
         states.append(pairs.space.successor(states[-1], action))
@@ -228,7 +237,8 @@ def test_a_rollout_has_the_labels_of_its_exploration(problem: str, forbid: bool,
     settings = ExplorerSettings(name, max_visited=150, max_kept=60, seed=1, consistent_beliefs=forbid)
     exploration = explore(task, settings)
     places = keep(exploration, settings)
-    found = make_rollout(task, settings)
+    found = make_rollout(task, settings, 20, "samples")
+    assert found is not None
     assert found.distance.tolist() == exploration.distance[places].tolist()
     assert problem or found.distance.tolist() == ([1, 0] if forbid else [1, 0, 0])
     assert found.space.task == task
@@ -246,12 +256,10 @@ def test_a_rollout_has_the_labels_of_its_exploration(problem: str, forbid: bool,
     assert not len(found.better) + len(found.worse) + len(found.weight)
 
 
-def test_rollouts_of_a_source() -> None:
-    found = make_rollout(StateSpace(flip_delusion(), consistent_beliefs=True), ExplorerSettings("exhaustive"))
+@pytest.mark.parametrize("use", ["samples", "pairs"])
+def test_a_source_keeps_that_its_beliefs_are_consistent(use: Use) -> None:
+    space = StateSpace(flip_delusion(), consistent_beliefs=True)
+    found = make_rollout(space, ExplorerSettings("exhaustive"), 20, use)
+    assert found is not None
     assert found.space.consistent_beliefs
     assert len(found.ids) == 2
-    visits: list[int] = []
-    make_rollout(coin(), ExplorerSettings("dfs"), visits.append)
-    assert visits == [1, 2, 3, 4]
-    with pytest.raises(NoGoalError, match="no goal of"):
-        make_rollout(hopeless(), ExplorerSettings("exhaustive"))

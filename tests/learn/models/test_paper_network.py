@@ -11,9 +11,8 @@ from epigym import StateSpace, load_problem, to_pyg
 from epigym.encoding.encoder import Encoder, list_identifiers
 from epigym.errors import UsageError
 from epigym.space import ragged
-from epigym.space.rows import GoalPart, Rows, unroll
+from epigym.space.rows import GoalPart, Rows, join_rows, unroll
 from epigym.space.traversal import breadth_first
-from learn.data.rows import join
 from learn.models.gine.paper import PaperNetwork
 from learn.models.gine.shared import SharedGraphs, share
 from tests.helpers.trained import PAPER, random_model
@@ -53,7 +52,7 @@ class RandomStates:
         )
 
     def rows(self, ids: Any) -> Rows:
-        return join([self._states[state] for state in ids])
+        return join_rows([self._states[state] for state in ids])
 
     def data(self, ids: Any) -> Any:
         return to_pyg(unroll(self.rows(ids), self.identifiers, self.goal))

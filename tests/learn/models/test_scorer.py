@@ -29,7 +29,6 @@ from learn.models.gine.network import GineNetwork
 from learn.models.gine.paper import PaperNetwork
 from learn.models.gine.scorer import NetworkScorer, PaperScorer, fold_batch_norm
 from learn.models.scoring import CorrectingScorer, split_into_chunks
-from learn.rollouts import Rollouts
 from learn.train import Train
 from tests.helpers.commands import compose
 from tests.helpers.strategies import estates
@@ -127,11 +126,10 @@ def test_scores_with_an_own_encoding_are_those_of_its_graphs(
 def test_commands_take_an_own_encoding(given: str, tmp_path: Path) -> None:
     words = given.format(f"{__name__}.WithoutGoal")
     overrides = [words] if "{" in words else words.split()
-    for kind, name in ((Train, "train"), (Rollouts, "rollouts")):
-        found = hydra_words([f"run_dir={tmp_path}/run", *overrides], kind, is_sweep=False)
-        assert make_encoding(compose(kind, name, *found).encoding) == WithoutGoal(width=32)
-        with pytest.raises(UsageError, match=r"^encoding\.width=-1: expected at least 0$"):
-            compose(kind, name, *(word.replace("32", "-1") for word in found))
+    found = hydra_words([f"run_dir={tmp_path}/run", *overrides], Train, is_sweep=False)
+    assert make_encoding(compose(Train, "train", *found).encoding) == WithoutGoal(width=32)
+    with pytest.raises(UsageError, match=r"^encoding\.width=-1: expected at least 0$"):
+        compose(Train, "train", *(word.replace("32", "-1") for word in found))
 
 
 @pytest.mark.parametrize("network", [PAPER, SMALL])

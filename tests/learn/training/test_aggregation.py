@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,43 +11,50 @@ import pytest
 from epigym.features.types import FeatureTypes
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
+from learn.data import sources
+from learn.data.dataset import DataSet
 from learn.data.distribution import MAX_STATES, SampledProblem, sample_problems
-from learn.data.pairs import make_pairs
+from learn.data.explorers import ExplorerSettings, explore
+from learn.data.making import make_rollout
 from learn.models.linear.model import LinearModel, LinearScorer
-from learn.training import sampling
 from learn.training.linear import fit as fitting
 from learn.training.linear import training
 from learn.training.linear.aggregation import make_added_pairs, sample_larger
 from learn.training.linear.fit import FeatureData
-from learn.training.linear.training import Selection, train_linear
-from learn.training.options import LinearOptions
+from learn.training.linear.options import LinearOptions
+from learn.training.linear.training import train_linear
 from learn.training.validation import ValidationResult, find_states_along, search_greedily
+from tests.helpers.runs import make_data_set
 
 DOMAIN = "gossip"
 LEAST = LinearOptions(
-    kind="linear", instances=2, goals=4, partially_explored=False, long_goals=False, validation=1,
-    expansions=10, nodes=100, features=40, iterations=[0], worlds=[False], losses=["ranking"], l2=[1e-3], bases=[],
-    residual_l2=[1e-1], aggregation=0, larger_instances=2,
+    validation_instances=1, nodes=100, features=40, iterations=[0], worlds=[False], losses=["ranking"], l2=[1e-3],
+    bases=[], residual_l2=[1e-1], aggregation=0, larger_instances=2,
 )  # fmt: skip
 
 
-@cache
-def plain() -> Selection:
-    return train_linear([DOMAIN], LEAST, 0)
+@pytest.fixture(scope="module")
+def data(workdir: Path) -> DataSet:
+    return make_data_set(workdir, [DOMAIN])
 
 
-def test_rounds_go_on_while_they_gain(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def model(data: DataSet) -> LinearModel:
+    return train_linear(data, LEAST, 0).model
+
+
+def test_rounds_go_on_while_they_gain(data: DataSet, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is fitted to what was there and to what the last met; the first that gains nothing is not kept."""
     fitted: list[int] = []
 
-    def fit(data: FeatureData, *arguments: Any, **options: Any) -> LinearModel:
-        fitted.append(len(data.target))
-        return fitting.fit(data, *arguments, **options)
+    def fit(observed: FeatureData, *arguments: Any, **options: Any) -> LinearModel:
+        fitted.append(len(observed.target))
+        return fitting.fit(observed, *arguments, **options)
 
     ends = (ValidationResult(1, expanded, (), False) for expanded in (40, 30, 30))
     monkeypatch.setattr(training, "fit", fit)
     monkeypatch.setattr(training, "validate_by_search", lambda *arguments, **options: next(ends))
-    chosen = train_linear([DOMAIN], replace(LEAST, aggregation=5), 0)
+    chosen = train_linear(data, replace(LEAST, aggregation=5), 0)
     assert [one.aggregation for one in chosen.trials[3:]] == [0, 1, 2]
     assert fitted[0] < fitted[1] < fitted[2]
     assert (chosen.model.card["aggregation"], chosen.model.card["states"]) == (1, fitted[1])
@@ -64,7 +71,9 @@ def test_larger_problems_are_others_than_those_to_validate_on() -> None:
     assert {signature(task) for task in others}.isdisjoint(map(signature, validation))
 
 
-def test_larger_problems_have_long_goals_where_these_are_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_larger_problems_have_long_goals_where_these_are_learned_from(
+    workdir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """So have those to learn from and to validate on."""
     asked: list[tuple[str, bool]] = []
 
@@ -72,21 +81,24 @@ def test_larger_problems_have_long_goals_where_these_are_learned_from(monkeypatc
         asked.append((split, long_goals))
         return sample_problems(domain, split, *arguments, long_goals=long_goals, **options)
 
-    monkeypatch.setattr(sampling, "sample_problems", record)
     for long_goals in (False, True):
-        chosen = train_linear([DOMAIN], replace(LEAST, aggregation=1, long_goals=long_goals), 0)
-        assert asked == [(split, long_goals) for split in ("train", "validation", "validation")]
-        assert chosen.model.card["long_goals"] is long_goals
+        data = make_data_set(workdir, [DOMAIN], long_goals=long_goals)
+        with monkeypatch.context() as patch:
+            patch.setattr(sources, "sample_problems", record)
+            chosen = train_linear(data, replace(LEAST, aggregation=1), 0)
+        assert asked == [("validation", long_goals)] * 2
+        assert chosen.model.card["data"]["data"]["long_goals"] is long_goals
         asked.clear()
 
 
-def test_what_can_be_exhausted_is_labelled_exactly_and_of_the_rest_the_plan_is_learned() -> None:
-    model = plain().model
+def test_what_can_be_exhausted_is_labelled_exactly_and_of_the_rest_the_plan_is_learned(model: LinearModel) -> None:
     small, large = next(sample_problems(DOMAIN, "train", 5)).task, next(sample_problems(DOMAIN, "validation", 5)).task
     exact, planned = make_added_pairs([small, large], model, nodes=1000, expansions=5, seed=3)
-    expected = make_pairs(small, expansions=5, max_states=MAX_STATES, seed=3)
+    explorer = ExplorerSettings("exhaustive", max_visited=MAX_STATES, max_kept=None, seed=3)
+    expected = make_rollout(small, explorer, 5)
+    assert expected is not None
     assert (exact.ids.tolist(), exact.distance.tolist()) == (expected.ids.tolist(), expected.distance.tolist())
-    assert make_pairs(large, expansions=5, max_states=MAX_STATES, seed=4) is None
+    assert not explore(large, explorer).complete
     space = StateSpace(large)
     plan = search_greedily(space, LinearScorer(space, model, FeatureTypes(large)).score, 1000).plan
     assert plan
@@ -96,6 +108,6 @@ def test_what_can_be_exhausted_is_labelled_exactly_and_of_the_rest_the_plan_is_l
     assert planned.distance.max() == len(path) - 1
 
 
-def test_what_is_not_solved_teaches_nothing() -> None:
+def test_what_is_not_solved_teaches_nothing(model: LinearModel) -> None:
     large = next(sample_problems(DOMAIN, "validation", 5)).task
-    assert make_added_pairs([large], plain().model, nodes=1, expansions=5, seed=0) == []
+    assert make_added_pairs([large], model, nodes=1, expansions=5, seed=0) == []

@@ -14,7 +14,8 @@ from epigym import EpigymError, StateSpace, load_problem
 from epigym.io.checksummed import read_checksummed, write_checksummed
 from learn.compare import Compare, compare
 from learn.data.explorers import ExplorerSettings
-from learn.data.pairs import Pairs, make_rollout
+from learn.data.making import make_rollout
+from learn.data.rollout import Rollout
 from learn.models.calibration import Calibration
 from learn.training.report import assessment
 from learn.training.report.comparison import COLUMNS
@@ -26,13 +27,15 @@ UNSOLVABLE = "selective_communication/10_8_pl_9"
 
 
 @pytest.fixture(scope="module")
-def rollout() -> Pairs:
+def rollout() -> Rollout:
     """All e-states of a problem, with their distances."""
-    return make_rollout(load_problem(PROBLEM), ExplorerSettings("exhaustive"))
+    found = make_rollout(load_problem(PROBLEM), ExplorerSettings("exhaustive"), 1, "samples")
+    assert found is not None
+    return found
 
 
 @pytest.fixture
-def doubling(monkeypatch: pytest.MonkeyPatch, rollout: Pairs) -> None:
+def doubling(monkeypatch: pytest.MonkeyPatch, rollout: Rollout) -> None:
     """A network whose values are ten more than the true distance, and its steps twice the distance."""
 
     def double(space: StateSpace) -> Any:
@@ -51,7 +54,7 @@ def run(folder: Path, *overrides: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.usefixtures("doubling")
-def test_errors_and_ranks_of_a_whole_problem(tmp_path: Path, rollout: Pairs) -> None:
+def test_errors_and_ranks_of_a_whole_problem(tmp_path: Path, rollout: Rollout) -> None:
     (row,) = run(tmp_path, f"problem={PROBLEM}", "explorer=exhaustive")
     distance = rollout.distance
     goal = rollout.space.query(rollout.space.task.goal)
@@ -76,7 +79,7 @@ def test_problems_without_a_goal_are_left_out(tmp_path: Path, caplog: pytest.Log
         (row,) = run(tmp_path, f"problem=[{UNSOLVABLE},{PROBLEM}]", "explorer=exhaustive")
     assert row["problem"] == PROBLEM
     assert f"{UNSOLVABLE} is left out: no goal of" in caplog.text
-    with pytest.raises(EpigymError, match="no problem is left"):
+    with pytest.raises(EpigymError, match="no goal is among the explored e-states of any problem"):
         run(tmp_path, f"problem={UNSOLVABLE}", "explorer=exhaustive")
 
 
@@ -106,8 +109,8 @@ def finish(folder: Path, domain: str, encoding: str, r2: float) -> None:
     folder.mkdir(parents=True)
     metrics = dict.fromkeys(COLUMNS.values(), 0.5) | {"val/r2": r2}
     metrics |= {"train/samples": 80.0, "val/samples": 20.0, "epochs": 7.0}
-    record = {"domains": [domain], "problems": [], "encoding": encoding, "seed": 1, "seconds": 3.4, "metrics": metrics}
-    chosen = {"data": {"kind": "published", "seed": 1}, "objective": "distance", "base": "none"}
+    record = {"domains": [domain], "encoding": encoding, "seed": 1, "seconds": 3.4, "metrics": metrics}
+    chosen = {"data": {"kind": "published"}, "objective": "distance", "base": "none"}
     write_checksummed(folder / "run.json", record | chosen)
 
 
@@ -137,9 +140,7 @@ def test_what_was_sampled_is_not_taken_for_what_is_published(tmp_path: Path) -> 
     for name in ("0", "1"):
         finish(tmp_path / name, "grapevine", "hash", 0.5)
     record = read_checksummed(tmp_path / "0" / "run.json", "")
-    write_checksummed(
-        tmp_path / "0" / "run.json", record | {"data": {"kind": "sampled", "instances": 60, "goals": 4, "seed": 42}}
-    )
+    write_checksummed(tmp_path / "0" / "run.json", record | {"data": {"kind": "sampled", "data": {"instances": 60}}})
     assert [row["trained on"] for row in rows(tmp_path)] == ["grapevine", "grapevine, 60 sampled"]
 
 

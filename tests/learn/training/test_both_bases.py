@@ -8,9 +8,9 @@ import pytest
 from learn.models import open_model
 from learn.train import Train
 from learn.training import fitting
-from learn.training.options import RUN_FILE
+from learn.training.options import RUN_FILE, Training
+from learn.training.problems import TrainingProblems
 from learn.training.report.report import write_record
-from learn.training.sources import TrainingProblems
 from tests.helpers.commands import compose
 from tests.helpers.runs import SEARCHED, Fit
 
@@ -26,7 +26,7 @@ def test_the_better_network(
 ) -> None:
     ends = {"h_ff": h_ff, "h_add": h_add}
 
-    def train(settings: Train, _: TrainingProblems) -> dict[str, float]:
+    def train(settings: Training, _: TrainingProblems) -> dict[str, float]:
         solved, expanded = map(float, ends[settings.base])
         metrics = {"val/problems": 4.0, "val/solved": solved, "val/expanded": expanded}
         metrics |= {f"{settings.base}/solved": 2.0, f"{settings.base}/expanded": 50.0}
@@ -35,7 +35,7 @@ def test_the_better_network(
 
     monkeypatch.setattr(fitting, "train", train)
     settings = compose(Train, "train", f"run_dir={tmp_path / 'run'}", *BEST)
-    metrics = fitting.train_best(settings, TrainingProblems(settings, ["consecutive_numbers"], [], settings.reading))
+    metrics = fitting.train_best(settings, TrainingProblems(settings, settings.source))
     assert (metrics["val/solved"], metrics["val/expanded"]) == ends[chosen]
     assert metrics.keys() >= {"h_ff/solved", "h_add/expanded", "other/solved"}
     assert [path.name for path in (tmp_path / "run").iterdir()] == [RUN_FILE]

@@ -16,7 +16,8 @@ from epigym.encoding.encoder import make_encoding
 from epigym.language import parse_mastar
 from epigym.space import ragged
 from learn.data.explorers import ExplorerSettings
-from learn.data.pairs import Pairs, make_pairs, make_rollout
+from learn.data.making import make_rollout
+from learn.data.rollout import Rollout
 from learn.models.base import BaseHeuristic
 from learn.training.data_module import (
     MIN_STRATUM,
@@ -74,21 +75,24 @@ def test_ragged_positions_are_those_of_slices(lengths: list[int], data: st.DataO
 
 
 @pytest.fixture(scope="module")
-def rollouts() -> list[Pairs]:
+def rollouts() -> list[Rollout]:
     """Two problems with all their e-states."""
     names = (PROBLEM, "collaboration_communication/2_2_3_pl_4")
-    return [make_rollout(load_problem(name), ExplorerSettings("exhaustive")) for name in names]
-
-
-@pytest.fixture(scope="module")
-def problems_with_pairs() -> list[Pairs]:
-    """Two problems with pairs, more than in one run."""
-    names = (PROBLEM, "collaboration_communication/2_2_3_pl_4")
-    found = [make_pairs(load_problem(name), expansions=20, max_states=1000, seed=1) for name in names]
+    found = [make_rollout(load_problem(name), ExplorerSettings("exhaustive"), 1, "samples") for name in names]
     return [one for one in found if one is not None]
 
 
-def states_of(problems: list[Pairs], *, shared: bool = False) -> LabelledStates:
+@pytest.fixture(scope="module")
+def problems_with_pairs() -> list[Rollout]:
+    """Two problems with pairs, more than in one run."""
+    names = (PROBLEM, "collaboration_communication/2_2_3_pl_4")
+    found = [
+        make_rollout(load_problem(name), ExplorerSettings("exhaustive", max_kept=None, seed=1), 20) for name in names
+    ]
+    return [one for one in found if one is not None]
+
+
+def states_of(problems: list[Rollout], *, shared: bool = False) -> LabelledStates:
     return LabelledStates(problems, make_encoding("hash"), "h_ff", shared=shared)
 
 
@@ -97,7 +101,7 @@ def batches_of(data: TrainingData) -> list[Batch]:
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_every_sample_is_in_one_batch_with_its_distance_and_base(rollouts: list[Pairs], shared: bool) -> None:
+def test_every_sample_is_in_one_batch_with_its_distance_and_base(rollouts: list[Rollout], shared: bool) -> None:
     train, validation = split_samples(states_of(rollouts, shared=shared), 1.0, 0.2, 3)
     data = TrainingData(train, validation, 16, 3)
     count = sum(len(one.ids) for one in rollouts)
@@ -114,7 +118,7 @@ def test_every_sample_is_in_one_batch_with_its_distance_and_base(rollouts: list[
     assert sorted(zip(distance.tolist(), base.tolist(), strict=True)) == sorted(expected)
 
 
-def test_pairs_name_the_e_states_of_their_batch(problems_with_pairs: list[Pairs]) -> None:
+def test_pairs_name_the_e_states_of_their_batch(problems_with_pairs: list[Rollout]) -> None:
     """Each pair is in one batch; what is better is nearer, and the weights of a batch are 1 together."""
     data = TrainingData(PairRuns(states_of(problems_with_pairs)), (), 128, 3)
     batches = batches_of(data)
@@ -133,7 +137,9 @@ def test_pairs_name_the_e_states_of_their_batch(problems_with_pairs: list[Pairs]
 
 
 def test_runs_of_large_graphs_are_short() -> None:
-    pairs = make_pairs(parse_mastar(assembly_line.problem(parts=3)), expansions=20, max_states=2000, seed=0)
+    explorer = ExplorerSettings("exhaustive", max_visited=2000, max_kept=None, seed=0)
+    pairs = make_rollout(parse_mastar(assembly_line.problem(parts=3)), explorer, 20)
+    assert pairs is not None
     large, small = (
         PairRuns(LabelledStates([pairs], make_encoding(name), "none", shared=False)) for name in ("hash", "relational")
     )
@@ -143,7 +149,7 @@ def test_runs_of_large_graphs_are_short() -> None:
     assert len(small) == -(-len(pairs.better) // 64)
 
 
-def test_single_samples(rollouts: list[Pairs]) -> None:
+def test_single_samples(rollouts: list[Rollout]) -> None:
     samples = StateSamples(states_of(rollouts), [np.arange(17), np.arange(0)], gradients=True)
     assert [len(batch.base) for batch in batches_of(TrainingData(samples, samples, 16, 0))] == [16]
     assert [len(batch.base) for batch in batches_of(TrainingData(samples, samples, 15, 0))] == [15, 2]
@@ -152,7 +158,7 @@ def test_single_samples(rollouts: list[Pairs]) -> None:
         TrainingData(one, one, 16, 0)
 
 
-def test_the_order_depends_on_the_seed_alone(problems_with_pairs: list[Pairs]) -> None:
+def test_the_order_depends_on_the_seed_alone(problems_with_pairs: list[Rollout]) -> None:
     def order(seed: int) -> list[float]:
         data = TrainingData(PairRuns(states_of(problems_with_pairs)), (), 64, seed)
         return [float(value) for batch in batches_of(data) for value in batch.weight]
@@ -161,7 +167,7 @@ def test_the_order_depends_on_the_seed_alone(problems_with_pairs: list[Pairs]) -
 
 
 @pytest.mark.parametrize("share_graphs", [False, True])
-def test_a_batch_is_the_same_whichever_was_fetched_before(rollouts: list[Pairs], share_graphs: bool) -> None:
+def test_a_batch_is_the_same_whichever_was_fetched_before(rollouts: list[Rollout], share_graphs: bool) -> None:
     """Bit by bit: the graphs of a training that is gone on with are made in another order."""
     late, early = (states_of(rollouts, shared=share_graphs) for _ in range(2))
     late.batch([(0, np.arange(200, 225))])
@@ -178,14 +184,14 @@ def test_a_batch_is_the_same_whichever_was_fetched_before(rollouts: list[Pairs],
         assert torch.equal(first.edge_index, second.edge_index)
 
 
-def test_problems_to_search_are_one_batch_of_numbers(problems_with_pairs: list[Pairs]) -> None:
+def test_problems_to_search_are_one_batch_of_numbers(problems_with_pairs: list[Rollout]) -> None:
     problems: Any = [object(), object(), object()]
     data = TrainingData(PairRuns(states_of(problems_with_pairs)), problems, 64, 0, nodes=7)
     (numbers,) = data.val_dataloader()
     assert (numbers.tolist(), data.nodes) == ([0, 1, 2], 7)
 
 
-def test_few_samples_validate_on_those_to_train_on(rollouts: list[Pairs], caplog: pytest.LogCaptureFixture) -> None:
+def test_few_samples_validate_on_those_to_train_on(rollouts: list[Rollout], caplog: pytest.LogCaptureFixture) -> None:
     few = replace(rollouts[0], ids=rollouts[0].ids[:4], distance=np.arange(4, dtype=np.int32))
     train, validation = split_samples(states_of([few]), 1.0, 0.2, 0)
     assert train.row.tolist() == validation.row.tolist() == [0, 1, 2, 3]

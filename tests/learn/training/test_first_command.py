@@ -15,13 +15,17 @@ from lightning import Callback, Trainer
 import domains
 from epigym.features.types import FeatureTypes
 from epigym.problem import load_problem
+from learn.data.sources import SampledData, sample_tasks
 from learn.models import open_model
 from learn.models.gine.model import NetworkModel
 from learn.train import Train
 from learn.training.example import write_samples
-from learn.training.options import ModelOptions, RankingOptions, SampledOptions, SearchValidation, collect_given
+from learn.training.options import (
+    RankingOptions,
+    SearchValidation,
+    collect_given,
+)
 from learn.training.resuming import read_checkpoint
-from learn.training.sampling import sample_tasks
 from learn.training.validation import validate_by_search
 from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, Fit
@@ -62,9 +66,8 @@ def solves(folder: Path, line: str) -> dict[str, object]:
 def test_it_samples_problems_of_grapevine_and_takes_minutes() -> None:
     settings = compose(Train, "train", "encoding=hash")
     assert (settings.domain, settings.problem, settings.base) == (["grapevine"], [], "best")
-    assert isinstance(settings.data, SampledOptions)
-    assert isinstance(settings.model, ModelOptions)
-    assert (settings.data.instances, settings.data.batch_size, settings.model.schedule) == (60, 256, "linear")
+    assert isinstance(settings.data, SampledData)
+    assert (settings.data.instances, settings.batch_size, settings.model.schedule) == (60, 256, "linear")
     assert settings.model.averaging == 0.98
     assert (settings.encoding["name"], settings.objective) == ("hash", RankingOptions(name="ranking"))
     assert settings.validation == SearchValidation(by="search", problems=40, nodes=500)
@@ -147,7 +150,7 @@ def test_what_is_named_is_learned(
         "trainer.max_epochs=1",
     )
     record = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert (record["problems"], record["data"]["kind"]) == ([f"{tmp_path}/it's one=two.txt"], kind)
+    assert (record["data"]["problems"], record["data"]["kind"]) == ([f"{tmp_path}/it's one=two.txt"], kind)
     line = capsys.readouterr().out.splitlines()[-1]
     assert "semantics=efp determines=literals" in line
     solves(tmp_path, line)

@@ -15,13 +15,14 @@ from epigym import StateSpace, Task
 from epigym.errors import EpigymError, UsageError
 from epigym.features.types import FeatureTypes, short
 from epigym.problem import domain_problem
-from learn import train as command
+from learn import train_linear as command
+from learn.data import making
 from learn.data.distribution import sample_problems
+from learn.data.pairs import join_pairs
 from learn.models import open_model
 from learn.models.linear.model import LinearModel, LinearScorer
-from learn.training import sampling
+from learn.training.linear.options import LinearOptions
 from learn.training.linear.training import LinearTrial, Selection, select_model, train_linear
-from learn.training.options import LinearOptions
 from learn.training.validation import ValidationResult
 from search.agents import make_agent, run_agent
 from search.agents.limits import Limits
@@ -29,19 +30,20 @@ from search.agents.result import SearchStatus
 from search.heuristics import make_heuristic
 from search.heuristics.heuristic import Heuristic
 from tests.helpers.commands import compose
+from tests.helpers.runs import make_data_set
 
 DOMAIN = "collaboration_communication"
 TINY = LinearOptions(
-    kind="linear", instances=4, goals=4, partially_explored=False, long_goals=False, validation=2,
-    expansions=10, nodes=50, features=40, iterations=[0, 1], worlds=[False], losses=["ranking", "regression"],
+    validation_instances=2, nodes=50, features=40, iterations=[0, 1], worlds=[False], losses=["ranking", "regression"],
     l2=[1e-3], bases=["h_ff"], residual_l2=[1e-1], aggregation=0, larger_instances=2,
 )  # fmt: skip
-LEAST = replace(TINY, instances=2, validation=1, iterations=[0], losses=["ranking"], bases=[])
+INSTANCES = 4
+LEAST = replace(TINY, validation_instances=1, iterations=[0], losses=["ranking"], bases=[])
 
 
 @pytest.fixture(scope="module")
-def selection() -> Selection:
-    return train_linear([DOMAIN], TINY, 1)
+def selection(workdir: Path) -> Selection:
+    return train_linear(make_data_set(workdir, [DOMAIN], INSTANCES, 1), TINY, 1)
 
 
 def test_candidates_are_what_was_asked_for(selection: Selection) -> None:
@@ -70,8 +72,9 @@ def test_the_simplest_of_the_best_by_search_is_chosen(selection: Selection) -> N
 
 
 @pytest.mark.slow
-def test_what_falls_behind_is_stopped() -> None:
-    found = train_linear([DOMAIN], replace(TINY, iterations=[0], l2=[1e-3, 1e9], bases=[]), 1)  # 1e9 learns nothing
+def test_what_falls_behind_is_stopped(workdir: Path) -> None:
+    data = make_data_set(workdir, [DOMAIN], INSTANCES, 1)
+    found = train_linear(data, replace(TINY, iterations=[0], l2=[1e-3, 1e9], bases=[]), 1)  # 1e9 learns nothing
     best = (2, 2 * TINY.nodes)
     stopped = 0
     for one in found.trials[3:]:
@@ -104,7 +107,7 @@ def run_greedy(task: Task, scores: str | LinearModel) -> tuple[bool, int]:
 
 
 def test_what_is_said_of_the_search_is_what_the_agent_hfs_does(selection: Selection) -> None:
-    validation = [drawn.task for drawn in islice(sample_problems(DOMAIN, "validation", 1), TINY.validation)]
+    validation = [drawn.task for drawn in islice(sample_problems(DOMAIN, "validation", 1), TINY.validation_instances)]
     card = selection.model.card
     for heuristic, said in (*card["baselines"].items(), (selection.model, card["validation"])):
         ends = [run_greedy(task, heuristic) for task in validation]
@@ -113,20 +116,22 @@ def test_what_is_said_of_the_search_is_what_the_agent_hfs_does(selection: Select
         assert said["expanded"] == sum(expanded for _, expanded in ends)
 
 
-def test_the_card_says_how_it_was_made(selection: Selection) -> None:
+def test_the_card_says_how_it_was_made(selection: Selection, workdir: Path) -> None:
     card, model = selection.model.card, selection.model
     [best] = [one for one in selection.trials if one.model and one.model.weights.tolist() == model.weights.tolist()]
     assert card.keys() == {
-        "domains", "seed", "instances", "goals", "partially_explored", "long_goals", "problems", "states", "pairs",
-        "aggregation", "loss", "l2", "validation", "baselines", "unsolved", "seconds",
+        "domains", "seed", "data", "problems", "states", "pairs", "aggregation", "loss", "l2", "validation",
+        "baselines", "unsolved", "seconds",
     }  # fmt: skip
-    assert (card["domains"], card["seed"], card["instances"], card["goals"], card["problems"]) == ([DOMAIN], 1, 4, 4, 4)
+    assert (card["domains"], card["seed"], card["problems"]) == ([DOMAIN], 1, INSTANCES)
+    data = make_data_set(workdir, [DOMAIN], INSTANCES, 1)
+    assert card["data"] == json.loads(json.dumps({**data.settings, "key": data.key}))
     assert (card["loss"], card["l2"], card["unsolved"]) == (best.loss, best.l2, list(best.validation.unsolved))
     assert list(card["baselines"]) == ["split_goal_count", "h_ff", "h_add"]
     assert 0 < card["states"] <= card["pairs"] * 2
     assert json.loads(json.dumps(card)) == card
     assert model.domain == DOMAIN
-    tasks = [drawn.task for drawn in islice(sample_problems(DOMAIN, "train", 1), TINY.instances)]
+    tasks = [drawn.task for drawn in islice(sample_problems(DOMAIN, "train", 1), INSTANCES)]
     assert model.schema == frozenset[int]().union(*(FeatureTypes(task).schema for task in tasks))
 
 
@@ -141,19 +146,19 @@ def test_every_feature_has_a_definition_and_so_has_what_it_mentions(selection: S
 
 
 @pytest.mark.slow
-def test_equal_seeds_give_equal_models() -> None:
-    def weights(seed: int) -> dict[int, float]:
-        model = train_linear(["epistemic_gossip"], LEAST, seed).model
+def test_equal_seeds_give_equal_models(workdir: Path, tmp_path: Path) -> None:
+    def weights(seed: int, folder: Path = workdir) -> dict[int, float]:
+        model = train_linear(make_data_set(folder, ["epistemic_gossip"], seed=seed), LEAST, seed).model
         return dict(zip(model.colours.tolist(), model.weights.tolist(), strict=True))
 
-    assert weights(0) == weights(0)
+    assert weights(0) == weights(0, tmp_path)
     assert weights(0) != weights(1)
 
 
 @pytest.mark.slow
-def test_a_model_of_several_domains_is_general() -> None:
+def test_a_model_of_several_domains_is_general(workdir: Path) -> None:
     names = ["epistemic_gossip", "gossip"]
-    model = train_linear(names, LEAST, 0).model
+    model = train_linear(make_data_set(workdir, names), LEAST, 0).model
     tasks = [drawn.task for name in names for drawn in islice(sample_problems(name, "train", 0), 2)]
     assert model.domain == "general"
     assert model.schema == frozenset[int]().union(*(FeatureTypes(task).schema for task in tasks))
@@ -161,8 +166,9 @@ def test_a_model_of_several_domains_is_general() -> None:
 
 
 @pytest.mark.slow
-def test_a_model_is_chosen_even_where_what_is_not_learned_does_better() -> None:
-    found = train_linear([DOMAIN], replace(TINY, iterations=[0], bases=[]), 1)
+def test_a_model_is_chosen_even_where_what_is_not_learned_does_better(workdir: Path) -> None:
+    data = make_data_set(workdir, [DOMAIN], INSTANCES, 1)
+    found = train_linear(data, replace(TINY, iterations=[0], bases=[]), 1)
     first, *others = found.trials[3:]
     assert not first.validation.stopped
     assert found.model.card["validation"]["expanded"] in [
@@ -190,30 +196,24 @@ def test_what_decides(trials: list[LinearTrial], expected: int) -> None:
     assert select_model(trials) is trials[expected]
 
 
-def test_nothing_to_learn_from_or_to_choose_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match=r"^model: nothing to fit: give iterations, [^\n]+$"):
-        train_linear([DOMAIN], replace(TINY, iterations=[]), 0)
+def test_nothing_to_learn_from_or_to_choose_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match=r"^nothing to fit: give iterations, [^\n]+$"):
+        command.train(settings(tmp_path, "iterations=[]", f"outputs={tmp_path}"))
     with pytest.raises(UsageError, match=r"^unknown domain 'grapes'"):
-        train_linear(["grapes"], TINY, 0)
-    monkeypatch.setattr(sampling, "make_pairs", lambda task, **options: None)
-    message = r"^nothing to learn from in 2 problems of epistemic_gossip: sample more$"
+        command.train(settings(tmp_path, "domain=grapes", f"outputs={tmp_path}"))
+    assert not [*tmp_path.iterdir()]
+    monkeypatch.setattr(making, "choose_pairs", lambda *_: join_pairs([]))
+    message = r"^nothing to learn from in 2 problems of epistemic_gossip: there are no pairs$"
     with pytest.raises(EpigymError, match=message):
-        train_linear(["epistemic_gossip"], LEAST, 0)
+        train_linear(make_data_set(tmp_path, ["epistemic_gossip"]), LEAST, 0)
 
 
-def settings(tmp_path: Path, *overrides: str) -> command.Train:
-    tiny = [
-        "instances=2",
-        "validation=1",
-        "expansions=5",
-        "nodes=20",
-        "iterations=[0]",
-        "worlds=[false]",
-        "bases=[]",
-        "aggregation=0",
-    ]
-    return compose(command.Train, "train", "model=linear", f"run_dir={tmp_path / 'run'}",
-                    *(f"model.{one}" for one in tiny), *overrides)  # fmt: skip
+FEW = ("data.instances=2", "data.expansions=5", "validation_instances=1", "nodes=20", "iterations=[0]",
+       "worlds=[false]", "bases=[]", "aggregation=0")  # fmt: skip
+
+
+def settings(tmp_path: Path, *overrides: str) -> command.TrainLinear:
+    return compose(command.TrainLinear, "train_linear", f"run_dir={tmp_path / 'run'}", *FEW, *overrides)
 
 
 @pytest.mark.slow
@@ -221,7 +221,7 @@ def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None
     command.train(settings(tmp_path, "domain=epistemic_gossip", "seed=3"))
     model = open_model(tmp_path / "run")
     assert isinstance(model, LinearModel)
-    assert (model.domain, model.card["seed"], model.card["instances"]) == ("epistemic_gossip", 3, 2)
+    assert (model.domain, model.card["seed"], model.card["problems"]) == ("epistemic_gossip", 3, 2)
     with (tmp_path / "run" / "trials.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == [

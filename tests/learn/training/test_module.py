@@ -21,8 +21,8 @@ from learn.train import Train
 from learn.training import module
 from learn.training.data_module import Batch
 from learn.training.module import GineModule, StepErrors
+from learn.training.problems import TrainingProblems
 from learn.training.resuming import read_checkpoint
-from learn.training.sources import TrainingProblems
 from learn.training.validation import ValidationResult, find_states_along, search_greedily
 from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, SEARCHED, Fit, rows_of
@@ -124,7 +124,7 @@ def test_checkpoints_validated_by_search_are_calibrated(fit: Fit, tmp_path: Path
     assert len(steps.values) > 1
     settings = compose(Train, "train", f"run_dir={tmp_path}", *given)
     values, left = [np.empty(0)], [np.empty(0)]
-    for task in TrainingProblems(settings, settings.domain, [], settings.reading).to_validate:
+    for task in TrainingProblems(settings, settings.source).to_validate:
         space = StateSpace(task)
         score = model.make_scorer(space).score
         found = search_greedily(space, score, 100)

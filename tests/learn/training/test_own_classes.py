@@ -16,14 +16,14 @@ import search
 from epigym import StateSpace, load_problem, to_pyg
 from epigym.encoding.encoder import Encoder, make_encoder, make_encoding
 from epigym.errors import EpigymError, UsageError
+from learn.data import files, sources
 from learn.models import open_model
 from learn.models.base import BaseHeuristic
 from learn.models.gine.model import NetworkModel
 from learn.train import Train
-from learn.training import sources
 from learn.training.fitting import train
 from learn.training.options import TrainerOptions
-from learn.training.sources import TrainingProblems
+from learn.training.problems import TrainingProblems
 from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit
 
@@ -267,8 +267,9 @@ def test_refused_settings_come_first(
     def refuse_exploration(*_: Any, **__: Any) -> None:
         raise AssertionError("explored")
 
-    for name in ("sample_tasks", "make_all_pairs", "make_rollout", "sample_files"):
+    for name in ("sample_tasks", "make_trees"):
         monkeypatch.setattr(sources, name, refuse_exploration)
+    monkeypatch.setattr(files, "sample_files", refuse_exploration)
     with pytest.raises(EpigymError, match=message) as refused:
-        train(chosen, TrainingProblems(chosen, chosen.domain, chosen.problem, chosen.reading))
+        train(chosen, TrainingProblems(chosen, chosen.source))
     assert "\n" not in str(refused.value)

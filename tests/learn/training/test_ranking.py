@@ -10,8 +10,10 @@ from scipy.sparse import csr_array
 
 from epigym.features.types import FeatureTypes
 from epigym.problem import load_problem
+from learn.data.explorers import ExplorerSettings
 from learn.data.labels import UNREACHABLE
-from learn.data.pairs import Pairs, make_pairs
+from learn.data.making import make_rollout
+from learn.data.rollout import Rollout
 from learn.models.base import Base
 from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation
 from learn.training.linear import fit as ranking
@@ -188,8 +190,9 @@ PROBLEMS = ("collaboration_communication/2_2_3_pl_6", "gossip", "selective_commu
 
 def observe_some(
     representation: Representation, problems: tuple[str, ...] = PROBLEMS
-) -> tuple[FeatureData, list[Pairs]]:
-    found = [make_pairs(load_problem(name), expansions=4, max_states=1000, seed=0) for name in problems]
+) -> tuple[FeatureData, list[Rollout]]:
+    explorer = ExplorerSettings("exhaustive", max_visited=1000, max_kept=None, seed=0)
+    found = [make_rollout(load_problem(name), explorer, 4) for name in problems]
     pairs = [one for one in found if one is not None]
     assert len(pairs) == len(problems)
     return observe(pairs, [FeatureTypes(one.space.task) for one in pairs], representation), pairs

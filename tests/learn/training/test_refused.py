@@ -9,19 +9,20 @@ import pytest
 
 from epigym.errors import UsageError
 from learn.train import Train
+from learn.train_linear import TrainLinear
 from learn.training import options
 from tests.helpers.commands import compose
 
 RUN = """
 import contextlib, io, json, os, sys
-import learn.train, learn.training.options
+import learn.assess, learn.train, learn.train_linear, learn.training.options
 learn.training.options.GPU_FILES = ()
 os.environ["PATH"] = ""
-for arguments in json.load(sys.stdin):
-    sys.argv = ["learn.train", *arguments, "hydra.run.dir=hydra", "hydra.sweep.dir=hydra"]
+for name, arguments in json.load(sys.stdin):
+    sys.argv = [name, *arguments, "hydra.run.dir=hydra", "hydra.sweep.dir=hydra"]
     said = io.StringIO()
     with contextlib.redirect_stderr(said):
-        try: learn.train.main()
+        try: sys.modules[name].main()
         except SystemExit as stop: code = stop.code
     print(json.dumps([code, said.getvalue(), "torch" in sys.modules]))
 """
@@ -34,11 +35,11 @@ class Case(NamedTuple):
     arguments: str
     said: str
     code: int = 64
+    command: str = "learn.train"
 
 
-LINEAR = "model=linear does not use it, only networks (model=gine or model=paper): leave it out"
-ROLLOUTS = "rollouts are made with data=published and objective=distance only: leave it out"
-DISTANCE = "data=published objective=distance"
+LINEAR = "learn.train_linear"
+FOLDER = "data.folder= names all that is learned from: leave one of them out"
 CASES = (
     *(
         Case(f"model=paper model.network.{name}={value}",
@@ -69,16 +70,20 @@ CASES = (
         for betas in ("0.9, 1.0", "-0.1, 0.9", "0.9")
     ),
     *(
-        Case(f"data.{name}=0", f"data.{name}=0: expected at least 1")
-        for name in ("instances", "goals", "expansions", "batch_size")
+        Case(f"data.{name}=0", f"data.{name}=0: expected at least 1, and finite")
+        for name in ("instances", "goals", "expansions")
     ),
     *(Case(f"validation.{name}=0", f"validation.{name}=0: expected at least 1") for name in ("problems", "nodes")),
-    *(Case(f"model=linear model.{name}=0", f"model.{name}=0: expected at least 1") for name in ("instances", "goals")),
-    Case("model=linear model.iterations=[3]", "unknown model.iterations '3': expected one of '0', '1', '2'"),
-    Case("model=linear model.losses=[hinge]", "unknown model.losses 'hinge': expected one of 'ranking', 'regression'"),
-    Case("model=linear model.bases=[h_max]", "unknown model.bases 'h_max': did you mean 'h_add'?"),
+    Case("batch_size=0", "batch_size=0: expected at least 1, and finite"),
+    *(
+        Case(given, f"{given}: expected at least {least}, and finite", command=LINEAR)
+        for given, least in (("data.instances=0", 1), ("nodes=0", 1), ("aggregation=-1", 0), ("seed=-1", 0))
+    ),
+    Case("iterations=[3]", "unknown iterations '3': expected one of '0', '1', '2'", command=LINEAR),
+    Case("losses=[hinge]", "unknown losses 'hinge': expected one of 'ranking', 'regression'", command=LINEAR),
+    Case("bases=[h_max]", "unknown bases 'h_max': did you mean 'h_add'?", command=LINEAR),
     Case("base=h_max", "unknown base 'h_max': did you mean 'h_add'?"),
-    Case("objective=distance objective.max_distance=0", "objective.max_distance=0: expected at least 1"),
+    Case("objective=distance objective.max_distance=0", "objective.max_distance=0: expected at least 1, and finite"),
     Case("trainer=gpu", "trainer.accelerator: this machine has no GPU for 'gpu': give trainer=auto or trainer=cpu"),
     Case("-m hydra/launcher=slurm encoding=map,hash", "hydra/launcher=slurm: there is no sbatch: start it on a machine "
          "that can submit, or give hydra/launcher=local"),
@@ -88,14 +93,15 @@ CASES = (
              f"run_dir=finished_{number}: there is a training: go on with resume=true, or name another")
         for number in range(len(FINISHED))
     ),
-    Case("model=linear run_dir=finished_2", "run_dir=finished_2: there is a training: name another"),
+    Case("run_dir=finished_2", "run_dir=finished_2: there is a training: name another", command=LINEAR),
     *(
-        Case(f"model=linear {given}", f"{given}: {LINEAR}")
-        for given in ("encoding=bitmask", "encoding.width=32", "objective=distance", "base=h_ff", "data=published",
-                      "data.instances=3", "validation=loss", "validation.nodes=3", "explorer=dfs", "trainer=cpu",
-                      "trainer.max_epochs=5", "patience=3", "problem=coin_in_the_box/pl_3", "resume=true",
-                      "recipe=paper")
+        Case(f"data.folder=set {given}", f"{given}: {FOLDER}", command=command)
+        for command in ("learn.train", LINEAR, "learn.assess")
+        for given in ("domain=grapevine", "without=gossip", "problem=coin_in_the_box/pl_3", "data=sampled",
+                      "data.seed=3", "data.expansions=3", "explorer=dfs", "explorer.max_kept=3", "semantics=efp",
+                      "consistent_beliefs=true")
     ),
+    Case("data.folder=nowhere", "data.folder=nowhere: there is no such file", 66),
     *(
         Case(f"problem=coin_in_the_box/pl_3 {given}",
              f"{given}: problem= names all that is learned from: leave one of them out")
@@ -105,18 +111,7 @@ CASES = (
         Case(given, f"{given}: problems are sampled, not read: give it with data=published or problem=")
         for given in ("semantics=efp", "determines=literals", "plank_compat=true")
     ),
-    Case("data=published without=gossip", "without=gossip: it leaves out sampled problems only: give it with "
-         "data=sampled"),
-    *(
-        Case(f"{chosen} {given}".strip(), f"{given}: {ROLLOUTS}")
-        for chosen in ("", "objective=distance", "data=published", "problem=coin_in_the_box/pl_3")
-        for given in ("explorer=dfs", "explorer.max_kept=3", "consistent_beliefs=true")
-    ),
-    Case("data=published data.max_class_share=0.3", f"data.max_class_share=0.3: {ROLLOUTS}"),
-    Case(f"{DISTANCE} data.expansions=3",
-         "data.expansions=3: the explorer decides what is learned from: leave it out"),
-    Case("recipe=paper data.expansions=3",
-         "data.expansions=3: the explorer decides what is learned from: leave it out"),
+    Case("data.held_out=3", "data.held_out=3: problems are sampled, not read: give it with data=published or problem="),
     Case("objective=distance base=best validation=loss",
          "base=best is chosen by search: give base=none, h_ff or h_add, or validation=search"),
     Case("base=none validation=loss",
@@ -131,12 +126,13 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[Case, tuple[int, s
     """Exit code, standard error and whether PyTorch was imported, of every case in turn."""
     folder = tmp_path_factory.mktemp("refused")
     (folder / "file").touch()
+    (folder / "set").mkdir()
     for number, name in enumerate(FINISHED):
         path = folder / f"finished_{number}" / name
         path.parent.mkdir(parents=True)
         path.touch()
     before = sorted(folder.rglob("*"))
-    lines = json.dumps([split(case.arguments) for case in CASES])
+    lines = json.dumps([(case.command, split(case.arguments)) for case in CASES])
     done = subprocess.run([sys.executable, "-c", RUN], input=lines, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert sorted(path for path in folder.rglob("*") if "hydra" not in path.parts) == before
@@ -148,7 +144,7 @@ def split(arguments: str) -> list[str]:
     return arguments.replace(", ", ",").split()
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.command} {case.arguments}")
 def test_a_wrong_setting_is_one_line_before_any_work(answers: dict[Case, tuple[int, str, bool]], case: Case) -> None:
     assert answers[case] == (case.code, f"error: {case.said}\n", False)
 
@@ -167,11 +163,12 @@ def test_a_gpu_that_may_be_there_is_left_to_lightning(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     "overrides",
     [
-        ["model=linear", "without=gossip", "domain=all"],
         ["domain=all", "without=gossip", "data.instances=3", "data.expansions=8"],
-        ["problem=coin_in_the_box/pl_3", "data.batch_size=8", "data.instances=8", "semantics=efp"],
+        ["problem=coin_in_the_box/pl_3", "batch_size=8", "data.instances=8", "data.held_out=3", "semantics=efp"],
         ["problem=coin_in_the_box/pl_3", "data=published", "semantics=efp", "data.expansions=8"],
-        [*DISTANCE.split(), "explorer=dfs", "explorer.seed=3", "consistent_beliefs=true", "data.max_class_share=0.3"],
+        ["data=published", "domain=all", "without=gossip", "explorer=dfs", "explorer.seed=3"],
+        ["explorer.max_kept=3", "consistent_beliefs=true", "objective=distance", "objective.max_class_share=0.3"],
+        ["data.folder=.", "seed=3", "outputs=elsewhere", "validation.nodes=8"],
         ["objective=distance", "base=h_ff", "validation=loss", "validation.share=0.1"],
         ["recipe=paper", "encoding=map", "data=sampled", "data.expansions=8"],
         ["recipe=paper", "base=h_add", "validation=search", "validation.nodes=8"],
@@ -183,8 +180,21 @@ def test_settings_that_are_used_are_taken(overrides: list[str]) -> None:
     assert compose(Train, "train", *overrides)
 
 
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["domain=all", "without=gossip", "data.instances=3", "data.long_goals=true", "explorer.max_visited=9"],
+        ["problem=coin_in_the_box/pl_3", "data.held_out=3", "semantics=efp", "consistent_beliefs=true"],
+        ["data=published", "explorer=dfs", "validation_instances=3", "nodes=8"],
+        ["data.folder=.", "seed=3", "aggregation=0", "bases=[]"],
+    ],
+)
+def test_settings_of_linear_models(overrides: list[str]) -> None:
+    assert compose(TrainLinear, "train_linear", *overrides)
+
+
 def test_a_class_of_the_user_takes_its_own_values() -> None:
     own = ("model.optimizer._target_=torch.optim.SGD", "model.optimizer.lr=-1.0")
     with pytest.raises(UsageError, match=r"model\.optimizer\.lr=-1\.0: expected at least 0"):
         compose(Train, "train", own[1])
-    assert compose(Train, "train", *own).network.optimizer["lr"] == -1
+    assert compose(Train, "train", *own).model.optimizer["lr"] == -1

@@ -18,9 +18,7 @@ from lightning import Callback, LightningModule, Trainer
 
 from epigym.errors import CheckpointError, UsageError
 from epigym.io.checksummed import append_checksum, read_checksummed
-from learn.train import Train
 from learn.training.resuming import read_checkpoint, write_checkpoint
-from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, SEARCHED, Fit, assert_same, is_same
 
 STEPS = ("trainer.max_epochs=-1", "trainer.max_steps=14", "trainer.val_check_interval=3",
@@ -263,9 +261,3 @@ def test_identifiers_of_another_encoding_are_not_gone_on_with(fit: Fit, tmp_path
     fit(*few, "encoding=map")
     with pytest.raises(CheckpointError, match="is of another encoding"):
         fit(*few, "encoding=hash", f"ckpt_path={last_of(tmp_path / 'run')}", run="other")
-
-
-def test_a_linear_model_starts_anew(tmp_path: Path) -> None:
-    given = f"ckpt_path={tmp_path}"
-    with pytest.raises(UsageError, match=rf"^{given}: model=linear does not use it, only networks "):
-        compose(Train, "train", "model=linear", "domain=gossip", f"run_dir={tmp_path}", given)

@@ -18,36 +18,35 @@ import torch
 from omegaconf import OmegaConf
 
 import domains
-from epigym import StateSpace, to_pyg
+from epigym import to_pyg
 from epigym.encoding.encoder import ENCODINGS, make_encoder, make_encoding
 from epigym.encoding.relational import Relational, type_ids_of
 from epigym.errors import EpigymError
 from epigym.features.types import FeatureTypes
-from epigym.problem import domain_problem, load_problem
+from epigym.problem import load_problem
 from learn.assess import Assess
+from learn.data.dataset import DataSet
 from learn.data.explorers import ExplorerSettings
-from learn.data.pairs import make_rollout
+from learn.data.making import make_rollout
 from learn.data.problems import list_problems
+from learn.data.sources import PublishedData
 from learn.models import open_model
 from learn.models.base import BaseHeuristic, correct
 from learn.models.gine.model import CLASSES
 from learn.rollouts import Rollouts, make_rollouts
 from learn.train import Train
+from learn.train_linear import TrainLinear
 from learn.training.options import (
     DistanceOptions,
     LossValidation,
-    ModelOptions,
-    PublishedOptions,
     collect_given,
 )
 from learn.training.resuming import read_checkpoint
-from search.agents import run_agent
-from search.agents.breadth_first import BreadthFirst
 from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit, is_same, rows_of
 
 SMALL = "collaboration_communication/2_2_3_pl_4"
-FEW = ("trainer=cpu", "data.batch_size=64", "trainer.max_epochs=1", "trainer.check_val_every_n_epoch=1",
+FEW = ("trainer=cpu", "batch_size=64", "trainer.max_epochs=1", "trainer.check_val_every_n_epoch=1",
        "validation.problems=1", "validation.nodes=5", "model.network.width=4", "model.network.layers=1")  # fmt: skip
 SOURCES = {
     "sampled": ("domain=consecutive_numbers", "data.instances=1", "data.expansions=5"),
@@ -79,13 +78,13 @@ def assert_cell(fit: Fit, tmp_path: Path, encoding: str, objective: str, base: s
     assert parameters["encoding"] == {"name": encoding, **asdict(ENCODINGS[encoding]())}
     assert parameters["objective"]["name"] == record["objective"] == objective
     assert parameters["base"] == record["base"] == base
-    sampled = {} if data == "published" else {"instances": 1, "goals": 4}
-    assert parameters["data"] == record["data"] == {"kind": data, "seed": 42, **sampled}
+    assert parameters["data"] == record["data"]
+    assert record["data"].keys() == {"kind", "data", "explorer", "key", "domains" if data == "sampled" else "problems"}
+    assert record["data"]["kind"] == data
     names = {"sampled": [], "published": [SMALL], "files": [f"{tmp_path}/own.txt"]}[data]
-    assert parameters["problems"] == record["problems"] == names
+    assert record["data"].get("problems", []) == names
     learned = {"sampled": ["consecutive_numbers"], "published": ["collaboration_communication"], "files": []}[data]
     assert parameters["domains"] == record["domains"] == learned
-    assert (parameters["semantics"], parameters["determines"]) == ("default", None)
     assert bool(parameters["types"]) == (encoding == "relational")
     assert record["encoding"] == encoding
 
@@ -105,7 +104,8 @@ def test_all_choices_independent(fit: Fit, tmp_path: Path, encoding: str, object
 @pytest.mark.parametrize("encoding", ["hash", "relational"])
 def test_an_untrained_network_is_worth_its_base(fit: Fit, tmp_path: Path, encoding: str, base: str) -> None:
     """A learning rate of 0 is the control; with another one the value is the base and a correction."""
-    states = make_rollout(load_problem(SMALL), ExplorerSettings("exhaustive"))
+    states = make_rollout(load_problem(SMALL), ExplorerSettings("exhaustive"), 1, "samples")
+    assert states is not None
     space, ids = states.space, states.ids
     costs = BaseHeuristic(space, base)(ids)  # type: ignore[arg-type]
     assert len(np.unique(costs)) > 1
@@ -135,7 +135,6 @@ def test_a_run_leaves_everything_in_its_folder(fit: Fit, tmp_path: Path) -> None
     for picture in ("curves.png", "predictions.png", "errors.png"):
         assert (run / picture).read_bytes().startswith(b"\x89PNG")
     assert list((run / "tensorboard").glob("events.*"))
-    assert not (tmp_path / "rollouts").exists()
 
     record = json.loads((run / "run.json").read_text())
     assert record["domains"] == ["collaboration_communication"]
@@ -150,7 +149,9 @@ def test_a_run_leaves_everything_in_its_folder(fit: Fit, tmp_path: Path) -> None
     assert min(float(row["val/loss"]) for row in rows) == pytest.approx(metrics["val/loss"])
     names = {"train/loss", "val/loss", "val/mae", "val/rmse", "val/r2", "val/within_half"}
     assert rows[0].keys() >= names
-    kept = len(make_rollout(load_problem(PROBLEM), ExplorerSettings("dfs")).ids)
+    states = make_rollout(load_problem(PROBLEM), ExplorerSettings("dfs"), 1, "samples")
+    assert states is not None
+    kept = len(states.ids)
     assert 0 < metrics["val/samples"] < metrics["train/samples"] <= kept - metrics["val/samples"]
     assert 0 < metrics["train/waiting_share"] < 1
 
@@ -169,9 +170,11 @@ def test_a_run_that_is_validated_by_search_leaves_its_curve(fit: Fit, tmp_path: 
 
 @pytest.mark.slow
 def test_training_fits_better_than_any_constant(fit: Fit, tmp_path: Path) -> None:
-    fit(*PAPER, "trainer.max_epochs=40", "data.batch_size=32", "model.network.dropout=0.0", "explorer=exhaustive")
+    fit(*PAPER, "trainer.max_epochs=40", "batch_size=32", "model.network.dropout=0.0", "explorer=exhaustive")
     history = rows_of(tmp_path / "run")
-    distance = make_rollout(load_problem(PROBLEM), ExplorerSettings("exhaustive")).distance
+    states = make_rollout(load_problem(PROBLEM), ExplorerSettings("exhaustive"), 1, "samples")
+    assert states is not None
+    distance = states.distance
     constant = np.var(distance) / 50**2
     assert history[-1]["train/loss"] < 0.8 * constant < history[0]["train/loss"]
     assert history[0]["train/loss"] < 2 * constant  # outputs start where the distances are
@@ -219,7 +222,7 @@ def test_training_stops_early(fit: Fit, tmp_path: Path, overrides: tuple[str, ..
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("overrides", [(*PAPER, "data.batch_size=32"), (*SEARCHED, "base=h_ff")])
+@pytest.mark.parametrize("overrides", [(*PAPER, "batch_size=32"), (*SEARCHED, "base=h_ff")])
 def test_several_processes_train_one_network(tmp_path: Path, overrides: tuple[str, ...]) -> None:
     command = [
         *(sys.executable, "-m", "learn.train", *overrides, "trainer.max_epochs=1", "trainer.devices=2"),
@@ -247,7 +250,7 @@ def test_processes_that_a_scheduler_starts_at_once_write_one_run(tmp_path: Path)
     samples = 17  # of each process, in batches of 16
     command = [
         *(sys.executable, "-m", "learn.train", *PAPER, "trainer.max_epochs=1", "explorer=exhaustive"),
-        *("trainer.devices=2", "trainer.strategy=ddp", "data.batch_size=16", "explorer.max_kept=42"),
+        *("trainer.devices=2", "trainer.strategy=ddp", "batch_size=16", "explorer.max_kept=42"),
     ]
     running = [
         subprocess.Popen(
@@ -283,15 +286,14 @@ def test_problems_of_several_domains_are_pooled() -> None:
 
 def test_the_papers_training_is_a_recipe() -> None:
     settings = compose(Train, "train", "recipe=paper", "domain=grapevine", "trainer=cpu")
-    assert settings.explorer == ExplorerSettings("dfs")
-    assert settings.data == PublishedOptions(batch_size=1024, expansions=40, max_class_share=0.5)
-    assert settings.objective == DistanceOptions(name="distance", max_distance=50)
+    assert settings.explorer == ExplorerSettings("dfs", seed=42)
+    assert settings.data == PublishedData(split="train", seed=42, expansions=40)
+    assert settings.objective == DistanceOptions(name="distance", max_distance=50, max_class_share=0.5)
     assert settings.validation == LossValidation(by="loss", share=0.2)
-    assert (settings.base, settings.patience) == ("none", 30)
+    assert (settings.base, settings.patience, settings.batch_size) == ("none", 30, 1024)
     assert collect_given(settings.trainer) == {
         "accelerator": "cpu", "max_epochs": 500, "deterministic": True, "max_steps": -1, "limit_train_batches": 1.0,
     }  # fmt: skip
-    assert isinstance(settings.model, ModelOptions)
     assert asdict(settings.model) == {
         "network": {
             "_target_": CLASSES["paper"], "node_size": 64, "edge_size": 32, "hidden_size": 128, "head_size": 128,
@@ -311,10 +313,11 @@ def test_options_of_the_trainer_pass_through(fit: Fit, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("explorer", ["auto", "dfs", "exhaustive"])
 def test_one_setting_rules_inconsistent_beliefs_out_of_all_rollouts(explorer: str) -> None:
-    train = ("data=published", "objective=distance")
-    kinds: dict[str, Any] = {"rollouts": Rollouts, "train": Train, "assess": Assess}
+    kinds: dict[str, Any] = {
+        "rollouts": Rollouts, "train": Train, "train_linear": TrainLinear, "assess": Assess,
+    }  # fmt: skip
     for name, kind in kinds.items():
-        chosen = ("domain=grapevine", f"explorer={explorer}", *(train if name == "train" else ()))
+        chosen = ("domain=grapevine", f"explorer={explorer}")
         assert not compose(kind, name, *chosen).explorer.consistent_beliefs
         assert compose(kind, name, *chosen, "consistent_beliefs=true").explorer.consistent_beliefs
 
@@ -322,20 +325,7 @@ def test_one_setting_rules_inconsistent_beliefs_out_of_all_rollouts(explorer: st
 def test_rollouts_are_listed_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     few = (f"problem={PROBLEM}", "explorer=dfs", "explorer.max_visited=100")
     make_rollouts(compose(Rollouts, "rollouts", f"outputs={tmp_path}", f"run_dir={tmp_path}/run", *few))
-    assert PROBLEM.replace("/", "_") + ".png" in {path.name for path in (tmp_path / "run").iterdir()}
-    output = capsys.readouterr().out
-    assert "100+" in output
-    record = json.loads((tmp_path / "run" / (PROBLEM.replace("/", "_") + ".json")).read_text())
-    assert (record["explorer"]["used"], record["explorer"]["consistent_beliefs"]) == ("dfs", False)
-    assert record["counts"]["visited"] == 100
-    chosen = ("distribution=cloud_scheduling", "instances=3", "sample_seed=2")
-    make_rollouts(compose(Rollouts, "rollouts", f"outputs={tmp_path}", f"run_dir={tmp_path}/run", *chosen))
-    with (tmp_path / "run" / "problems.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 3
-    for row in rows:
-        record = json.loads((tmp_path / "run" / f"{row['domain']}_{row['instance']}.json").read_text())
-        assert record["counts"]["visited"] == int(row["states"])
-        assert record["counts"]["complete"]
-        task = domain_problem(row["domain"], **json.loads(row["parameters"]))
-        assert run_agent(BreadthFirst(), StateSpace(task)).plan_length == int(row["distance"])
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["rollouts.png"]
+    assert "100+" in capsys.readouterr().out
+    [row] = DataSet(*(tmp_path / "rollouts").iterdir()).rows
+    assert (row.name, row.counts["visited"], row.counts["explorer"]) == (PROBLEM, 100, "dfs")

@@ -103,7 +103,9 @@ def solve(settings: Solve) -> ExitCode:
         write_json(settings.run_dir / "result.json", found[0])
         if settings.compare:
             write_json(settings.run_dir / "compare.json", found[1:])
-    return ExitCode.of(results[0].status)
+    code = ExitCode.of(results[0].status)
+    is_missing = code is ExitCode.SUCCESS and files[0] is not None and not Path(files[0]).exists()
+    return ExitCode.CANNOT_WRITE if is_missing else code
 
 
 main = partial(run, solve, Solve, "search.solve")

@@ -17,11 +17,11 @@ from epigym.drawing import FULL_LABELS, UNCHANGED, render_svg
 from epigym.drawing.beliefs import view
 from epigym.drawing.steps import Change, change, take_step, walk, witnesses
 from epigym.io.files import as_unicode, write_text
-from epigym.space.branching import outcomes_of
+from epigym.space.branching import Outcome, outcomes_of
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.space import StateSpace
 from epigym.task.formula import split_goal
-from epigym.task.task import Task
+from epigym.task.task import Action, Task
 
 MAX_FLUENTS, MAX_AGENTS = 12, 6
 """Up to so many of both, views are nested twice, else once."""
@@ -56,15 +56,15 @@ def render_policy_page(space: StateSpace, act: Callable[[KripkeModel], str]) -> 
         space: of the problem.
         act: the policy, a valid one: the name of the action to take in an e-state that is no goal.
     """
-    numbers = {action.name: number for number, action in enumerate(space.task.actions)}
+    actions = {action.name: (number, action) for number, action in enumerate(space.task.actions)}
     steps, ends, after = [encode_start(space)], [space.initial], dict[int, list[int]]()
     for end in ends:
         if end not in after and not space.is_goal([end])[0]:
-            name = act(space.model(end))
-            found = outcomes_of(space, end, numbers[name])
+            number, action = actions[act(space.model(end))]
+            found = outcomes_of(space, end, number)
             after[end] = list(range(len(steps), len(steps) + len(found)))
             for outcome, target in found:
-                steps.append(encode_step(space, end, f"{name}: {outcome}" if len(found) > 1 else name, target))
+                steps.append(_encode_outcome(space, end, target, action, outcome if len(found) > 1 else None))
                 ends.append(target)
     return render_steps(
         space.task, [step | {"next": after.get(end, [])} for step, end in zip(steps, ends, strict=True)]
@@ -106,8 +106,16 @@ def encode_start(space: StateSpace) -> dict[str, Any]:
 
 def encode_step(space: StateSpace, before: int, step: str, after: int) -> dict[str, Any]:
     """What happened when `step` led from `before` to `after`, and the e-state afterwards, as the page has it."""
-    old, new = space.model(before), space.model(after)
     action, outcome, _ = take_step(space, before, step)
+    return _encode_outcome(space, before, after, action, outcome)
+
+
+def _encode_outcome(
+    space: StateSpace, before: int, after: int, action: Action, outcome: Outcome | None
+) -> dict[str, Any]:
+    """The same for an action and one of its outcomes, or all of them."""
+    old, new = space.model(before), space.model(after)
+    step = action.name if outcome is None else f"{action.name}: {outcome}"
     seen = {"action": step, "witnesses": witnesses(space.task, old.state, action, outcome)}
     return seen | encode_model(new, change(old, new)) | _encode_goal(space, after)
 

@@ -45,15 +45,16 @@ def take_step(space: StateSpace, state: int, text: str) -> tuple[Action, Outcome
     for number, action in enumerate(space.task.actions):
         if text == action.name:
             return action, None, _successor(space, state, number)
-    for number, action in enumerate(space.task.actions):
-        if text.startswith(f"{action.name}: "):
-            found = {str(one): (action, one, target) for one, target in outcomes_of(space, state, number)}
+    starts = [number for number, action in enumerate(space.task.actions) if text.startswith(f"{action.name}: ")]
+    for number in starts:
+        action = space.task.actions[number]
+        found = {str(one): (action, one, target) for one, target in outcomes_of(space, state, number)}
+        if (outcome := text.removeprefix(f"{action.name}: ")) in found:
+            return found[outcome]
+        if number == starts[-1]:
             if not found:
                 _successor(space, state, number)  # says why not
-            outcome = text.removeprefix(f"{action.name}: ")
-            if outcome not in found:
-                raise UsageError(unknown(f"outcome of {action.name!r}", outcome, found))
-            return found[outcome]
+            raise UsageError(unknown(f"outcome of {action.name!r}", outcome, found))
     raise UsageError(unknown("action", text, [action.name for action in space.task.actions]))
 
 

@@ -53,6 +53,8 @@ def outcomes_of(space: StateSpace, state: int, action: int) -> list[tuple[Outcom
 
 
 def event_name(events: Sequence[Event], event: int) -> str:
-    """The name of one of an action's events, with its index where another event has that name."""
+    """The name of one of an action's events, with its index where another event has that name or gets it so."""
     names = [one.name for one in events]
-    return names[event] if names.count(names[event]) == 1 else f"{names[event]} {event}"
+    numbered = [f"{name} {number}" for number, name in enumerate(names)]
+    found = [one if names.count(one) == 1 else other for one, other in zip(names, numbered, strict=True)]
+    return (found if len(set(found)) == len(found) else numbered)[event]

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -246,7 +246,23 @@ def _read_nodes(content: Any, where: str) -> tuple[tuple[Node, ...], bool]:
             raise EpigymError(f"{where}: nodes[{k}]: a goal has no branches, any other node one or more")
         if (following := max((branch.next for branch in node.branches), default=0)) > last:
             raise EpigymError(f"{where}: nodes[{k}]: expected nodes 0 to {last} as next, got {following}")
-    return file.nodes, file.policy == "cyclic"
+    return _drop_unreachable(file.nodes), file.policy == "cyclic"
+
+
+def _drop_unreachable(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    """The nodes that executions can reach, renumbered in their order."""
+    reached = {0: None}
+    queue = [0]
+    for number in queue:
+        new = [branch.next for branch in nodes[number].branches if branch.next not in reached]
+        reached |= dict.fromkeys(new)
+        queue += dict.fromkeys(new)
+    place = {number: k for k, number in enumerate(sorted(reached))}
+    return tuple(
+        Node(node.action, tuple(replace(branch, next=place[branch.next]) for branch in node.branches))
+        for number, node in enumerate(nodes)
+        if number in place
+    )
 
 
 def _number_nodes(tree: Any, where: str) -> list[Any]:

@@ -117,6 +117,20 @@ def test_a_world_is_new_when_a_formula_tells_it_from_all_worlds_before(before: E
     assert change(old, new).worlds == expected
 
 
+def test_a_step_is_an_action_before_it_is_an_outcome() -> None:
+    """Of several actions whose names begin it, it is an outcome of the one that has such an outcome."""
+    [look] = looking().actions
+    known = replace(look, events=tuple(replace(event, name=f"b: {event.name}") for event in look.events))
+    idle = replace(look, designated=(0,), events=(Event("nothing"),) * 3)
+    others = (replace(idle, name="look: no"), replace(known, name="look: b"), replace(idle, name="look: yes"))
+    space = StateSpace(replace(looking(), actions=(*others, known)))
+    assert walk(space, ["look: yes"]) == [space.initial] * 2
+    (_, yes), (_, no) = outcomes_of(space, space.initial, 3)
+    assert [walk(space, [f"look: b: {name}"])[1] for name in ("yes", "no")] == [yes, no]
+    (_, inner), _ = outcomes_of(space, space.initial, 1)
+    assert walk(space, ["look: b: b: yes"])[1] == inner
+
+
 def test_outcomes_of_a_step() -> None:
     space = StateSpace(looking((fluent("q"), "sees")))
     found = outcomes_of(space, space.initial, 0)

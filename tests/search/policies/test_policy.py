@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from epigym.errors import EpigymError, UsageError
 from epigym.reference import semantics as reference
 from epigym.space.space import StateSpace
-from epigym.task.formula import fluent
+from epigym.task.formula import fluent, knows_whether
 from epigym.task.task import EState, Event, Task
 from search.agents.limits import Limits
 from search.heuristics.belief_relaxation import RelaxedPlan
@@ -22,6 +23,7 @@ from search.policies.validation import Branch, Node
 from tests.epigym.space.test_outcomes import ignorant, look
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.policy_tasks import random_task
+from tests.helpers.sensing import looking
 from tests.search.policies.test_policy_search import dice
 
 
@@ -245,6 +247,41 @@ def test_a_tree_has_a_limit_of_levels_that_can_be_read(tmp_path: Path) -> None:
     assert Policy.read(dice(), file) == chain(200)
     with pytest.raises(EpigymError, match=r"tree .* 201 levels, more than 200: write numbered nodes"):
         chain(201).write(file)
+
+
+def test_what_no_execution_reaches_is_not_read(robots: Policy, tmp_path: Path) -> None:
+    """Not even a cycle there makes a strong policy wrong."""
+    content = robots.to_dict()
+    shifted = [
+        node
+        | {"branches": [branch | {"next": branch["next"] + 2 * (branch["next"] > 0)} for branch in node["branches"]]}
+        for node in content["nodes"]
+    ]
+    away = [{"action": "look", "branches": [{"event": 0, "next": after}]} for after in (2, 1)]
+    (tmp_path / "policy.json").write_text(json.dumps(content | {"nodes": [shifted[0], *away, *shifted[1:]]}))
+    found = Policy.read(robots.task, tmp_path / "policy.json")
+    assert found == robots
+    assert found.validate().valid
+    assert found.depth == robots.depth
+
+
+@pytest.mark.parametrize("name", ["policy.html", "policy.dot", "policy.json", "policy.tree.json"])
+def test_names_of_actions_and_outcomes_may_collide(name: str, tmp_path: Path) -> None:
+    """Another action is called as an outcome of `look`, whose events would be numbered as another one is called."""
+    task = looking()
+    [look] = task.actions
+    events = tuple(replace(event, name=name) for event, name in zip(look.events, ("yes", "yes", "yes 0"), strict=True))
+    idle = replace(look, name="look: yes 0", designated=(0,), events=(Event("nothing"),) * 3)
+    task = replace(task, actions=(idle, replace(look, events=events)), goal=(knows_whether("a", fluent("p")),))
+    found = find(task)
+    assert found is not None
+    found.write(tmp_path / name)
+    if name == "policy.html":
+        data = re.search(r'<script id="data"[^>]*>(.*?)</script>', (tmp_path / name).read_text())[1]
+        first, second = (step["action"] for step in json.loads(data)["steps"][1:])
+        assert (first, second) == ("look: yes 0", "look: yes 1")
+    elif name != "policy.dot":
+        assert Policy.read(task, tmp_path / name).validate().valid
 
 
 def test_only_policies_are_replaced(robots: Policy, tmp_path: Path) -> None:

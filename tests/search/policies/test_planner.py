@@ -12,6 +12,7 @@ import pytest
 import search
 from epigym.cli.codes import ExitCode
 from epigym.errors import InconsistentBeliefsError, UsageError
+from epigym.language import save
 from epigym.task.task import Task
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -24,7 +25,9 @@ from search.policies.policy import Policy
 from search.policies.policy_search import PolicySearch
 from search.policies.validation import PolicyValidation
 from search.processes.channel import ProgressChannel
+from search.solve import Solve, solve
 from tests.helpers.benchmark_files import ROOT
+from tests.helpers.commands import compose
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.policy_tasks import couriers, loose_switch, scouts
 from tests.helpers.tasks import coin, delusion, hopeless, trivial
@@ -217,3 +220,6 @@ def test_a_policy_that_is_no_tree_is_kept(tmp_path: Path, monkeypatch: pytest.Mo
     assert result.policy is not None
     assert "policy.tree.json is not written: as a tree the policy has 4 levels, more than 3" in result.message
     assert not file.exists()
+    save(muddy_robots(2), tmp_path / "robots.json", "compact")
+    words = (f"problem={tmp_path}/robots.json", "agent=bfs", "policy=strong", f"policy_file={file}")
+    assert solve(compose(Solve, "solve", *words)) is ExitCode.CANNOT_WRITE

@@ -178,7 +178,7 @@ class LossValidation:
 class Training(SourceOptions):
     """A training, see `conf/train.yaml`."""
 
-    run_dir: Path
+    run_dir: Path = field(metadata={"written": "folder"})
     encoding: dict[str, Any] = field(metadata=ENCODING)
     objective: RankingOptions | DistanceOptions
     base: Literal["none", "h_ff", "h_add", "best"]

@@ -52,7 +52,7 @@ def execute_number(number: int, seed: int, folder: Path) -> bool:
 
 def _fuzz_mastar(rng: random.Random, folder: Path) -> None:
     path = _write(folder / "input.txt", rng, mutate_text(rng, _corpus("mastar")))
-    explore(load(path, rng.choice(["default", "efp", "update_model"])), rng)
+    explore(load(path, Reading(rng.choice(["default", "efp", "update_model"]))), rng)
 
 
 def _fuzz_epddl(rng: random.Random, folder: Path) -> None:

@@ -20,6 +20,7 @@ from torch_geometric.loader import DataLoader
 
 from domains.registry import DOMAINS
 from epigym import EpigymError, StateSpace, Task, load_problem, to_pyg
+from epigym.cli.codes import ExitCode
 from epigym.encoding.encoder import ENCODINGS, make_encoder, make_encoding
 from epigym.errors import DamagedError, UsageError
 from epigym.io.checksummed import read_checksummed, write_checksummed
@@ -33,7 +34,7 @@ from learn.data.labels import UNREACHABLE, Label
 from learn.data.making import make_trees, open_rollout
 from learn.data.rollout import LabelledGoal, Tree
 from learn.data.sources import summarize
-from learn.rollouts import Rollouts, make_rollouts
+from learn.rollouts import Rollouts, main, make_rollouts
 from learn.train import Train
 from learn.train_linear import TrainLinear
 from tests.helpers.commands import compose
@@ -76,7 +77,7 @@ def sample_goals(domain: str) -> tuple[Task, ...]:
     space, formulas = StateSpace(task), vocabulary(name)[1]
     found = {
         tuple(formulas[part] for part in sample_goal(
-            space, space.query(formulas), np.random.default_rng(seed), steps=2, size=2
+            space, space.query(formulas), np.random.default_rng(seed), steps=5, size=2
         ).subgoals)
         for seed in range(8)
     }  # fmt: skip
@@ -88,10 +89,10 @@ def states_of(space: StateSpace, ids: np.ndarray) -> list[Any]:
     return [space.model(state).state for state in ids.tolist()]
 
 
-@pytest.mark.parametrize("domain", slow_but(DOMAINS, "coin_in_the_box", "gossip", "collaboration_communication"))
+@pytest.mark.parametrize("domain", DOMAINS)
 def test_what_is_read_is_what_was_made_and_what_a_new_exploration_finds(domain: str, tmp_path: Path) -> None:
     tasks = sample_goals(domain)
-    explorer = ExplorerSettings("exhaustive", max_visited=100, max_kept=40)
+    explorer = ExplorerSettings("exhaustive", max_visited=400, max_kept=40)
     [tree] = make_trees(tasks, explorer, 8)
     data = write(tmp_path / "set", list(tasks), explorer)
     read = data.read_tree(0)
@@ -182,10 +183,10 @@ def test_goals_over_one_tree_share_files_and_have_the_labels_they_have_alone(tmp
     ]
     assert len(list(data.folder.iterdir())) == 3
     for number, task in enumerate(tasks):
-        alone = explorer if not number else replace(explorer, seed=explorer.seed)
         for use in ("samples", "pairs"):
             together = data.rollouts(use)[number]
-            [tree] = make_trees([task], replace(alone, seed=explorer.seed + (number if use == "pairs" else 0)), 8)
+            seed = explorer.seed + (number if use == "pairs" else 0)  # see make_trees
+            [tree] = make_trees([task], replace(explorer, seed=seed), 8)
             expected = open_rollout(tree, 0, use)
             assert states_of(together.space, together.ids) == states_of(expected.space, expected.ids)
             for name in ("distance", "label", "better", "worse", "weight"):
@@ -329,7 +330,7 @@ def test_a_damaged_set_is_one_line_by_name_and_made_again_by_key(
 ) -> None:
     damage(copied)
     with pytest.raises(EpigymError) as caught:
-        compose(Rollouts, "rollouts", f"data.folder={copied}").source.open(tmp_path)
+        compose(TrainLinear, "train_linear", f"data.folder={copied}").source.open(tmp_path)
     assert str(copied) in str(caught.value)
     assert "make it again" in str(caught.value) or "make one with" in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -490,24 +491,40 @@ def test_of_files_with_sampled_goals_some_are_held_out(tmp_path: Path) -> None:
     assert not {task.goal for task in held_out} & set(goals)
 
 
-def test_the_command_makes_a_set_once(
+def test_a_set_that_is_there_is_found_without_exploring(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "make_trees", lambda *given: pytest.fail("it explores again"))
+    assert compose_source().source.open(copied.parents[1]).folder == copied
+
+
+@pytest.mark.slow
+def test_the_command_prints_a_table_and_the_folder_and_makes_a_set_once(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level("INFO")
-    given = (f"outputs={tmp_path}", f"run_dir={tmp_path / 'run'}")
-    make_rollouts(compose_source(*given))
-    key = compose_source().source.key
-    assert caplog.messages == [str(tmp_path / "rollouts" / key)]
+    settings = compose_source(f"outputs={tmp_path}", f"run_dir={tmp_path / 'run'}")
+    make_rollouts(settings)
+    folder = str(tmp_path / "rollouts" / settings.source.key)
+    assert caplog.messages == [folder]
     assert PROBLEM in capsys.readouterr().out
     assert (tmp_path / "run" / "rollouts.png").exists()
     monkeypatch.setattr(sources, "make_trees", lambda *given: pytest.fail("it explores again"))
-    make_rollouts(compose_source(*given))
-    folder = caplog.messages[1]
-    make_rollouts(compose(Rollouts, "rollouts", f"data.folder={folder}", f"run_dir={tmp_path / 'run'}"))
-    assert caplog.messages == [folder] * 3
+    make_rollouts(settings)
+    assert caplog.messages == [folder] * 2
+
+
+@pytest.mark.parametrize("override", ["data.folder=outputs", "encoding=hash"])
+def test_what_does_not_decide_a_set_is_refused_in_one_line(
+    override: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["learn.rollouts", f"problem={PROBLEM}", override])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == ExitCode.USAGE
+    [line] = capsys.readouterr().err.splitlines()
+    assert override.partition("=")[0] in line
 
 
 @pytest.mark.parametrize(
@@ -533,4 +550,4 @@ def test_settings_without_use_are_one_line(overrides: tuple[str, ...], message: 
 )
 def test_beside_a_folder_nothing_is_given(given: str, small_set: DataSet) -> None:
     with pytest.raises(UsageError, match=r"data.folder= names all that is learned from: leave one of them out"):
-        compose(Rollouts, "rollouts", f"data.folder={small_set.folder}", given)
+        compose(TrainLinear, "train_linear", f"data.folder={small_set.folder}", given)

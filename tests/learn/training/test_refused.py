@@ -101,7 +101,7 @@ CASES = (
                       "data.seed=3", "data.expansions=3", "explorer=dfs", "explorer.max_kept=3", "semantics=efp",
                       "consistent_beliefs=true")
     ),
-    Case("data.folder=nowhere", "data.folder=nowhere: there is no such file", 66),
+    Case("data.folder=nowhere", "data.folder=nowhere: there is no such file or folder", 66),
     *(
         Case(f"problem=coin_in_the_box/pl_3 {given}",
              f"{given}: problem= names all that is learned from: leave one of them out")

@@ -117,8 +117,7 @@ def test_the_tables_of_the_reference_name_every_agent_and_heuristic_with_a_file(
 
 
 def test_a_full_name_leads_to_the_reference(site: Path) -> None:
-    page = (site / "reference" / "epigym.html").read_text(encoding="utf-8")
-    assert re.search(
-        r'<a [^>]*href="#epigym\.language\.parse_mastar"[^>]*><code>epigym\.language\.parse_mastar</code>', page
-    )
+    page = (site / "reference" / "envs.html").read_text(encoding="utf-8")
+    name = re.escape("epigym.envs.vector.EpistemicVectorEnv")
+    assert re.search(rf'<a [^>]*href="#{name}"[^>]*><code>{name}</code>', page)
     assert "<autoref" not in page

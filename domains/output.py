@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 CLOSED_PIPE = 141
-"""The exit code of a command whose output nobody reads any more, as of a process that SIGPIPE ends."""
+"""The exit code of a command whose output goes into a closed pipe, as of a process that SIGPIPE ends."""
 
 
 def replace_unknown_characters() -> None:
@@ -20,7 +20,7 @@ def replace_unknown_characters() -> None:
 
 @contextmanager
 def end_at_closed_pipe() -> Iterator[None]:
-    """End the process quietly when nobody reads what a block prints any more, as in `… | head -1`."""
+    """End the process quietly if a block prints into a closed pipe, as in `… | head -1`."""
     try:
         try:
             yield

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from epigym.cli.runner import run
-from epigym.cli.settings import READING, ProblemSettings
+from epigym.cli.settings import ProblemSettings
 from epigym.cli.words import write_override
+from epigym.language.reading import READING
 from epigym.task.task import Task
 from learn.training.options import Training
 

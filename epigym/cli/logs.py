@@ -11,7 +11,7 @@ from epigym.io.locking import LOCK
 
 
 class ConsoleLog(logging.StreamHandler[TextIO]):
-    """Writes records to the console, until nobody reads them any more."""
+    """Writes records to the console until its pipe is closed."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         """Raise the error of a closed pipe, which ends the command."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -17,13 +17,10 @@ from epigym.config.values import make
 from epigym.errors import MissingError, UsageError
 from epigym.io.files import is_file, read_plan
 from epigym.language import Reading, Semantics
-from epigym.language.reading import Determines
+from epigym.language.reading import READING, Determines
 from epigym.names import unknown
 from epigym.problem import load_problem
 from epigym.task.task import Task
-
-READING = tuple(entry.name for entry in fields(Reading))
-"""The settings of `ReadingSettings.reading`."""
 
 
 @dataclass(frozen=True, kw_only=True)

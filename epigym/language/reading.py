@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
 from epigym.errors import UsageError
@@ -50,3 +50,7 @@ class Reading:
         """The settings of mA* that differ from their defaults, as on the command line."""
         given = {"semantics": self.semantics, "determines": self.determines}
         return " ".join(f"{name}={value}" for name, value in given.items() if value not in ("default", None))
+
+
+READING = tuple(entry.name for entry in fields(Reading))
+"""The names of its attributes, which are settings of commands."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,8 +122,7 @@ class DataSet:
     @property
     def first_task(self) -> Task:
         """The first problem."""
-        tree = self.read_tree(0)
-        return replace(tree.task, goal=tree.goals[0].goal)
+        return self._read_task("0.json")[0]
 
     @cached_property
     def held_out(self) -> list[Task]:

@@ -132,15 +132,21 @@ class ExploredGraph:
         object.__setattr__(self, "distance", distance)
         object.__setattr__(self, "label", label.astype(np.uint8))
 
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """int64[n + 1]: the position of each e-state of the space, -1 if it was not visited; the last is that of -1."""
+        places = np.full(len(self.space) + 1, -1)
+        places[self.states] = np.arange(len(self.states))
+        return places
+
     def list_successors(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The recorded transitions between visited e-states, by position.
 
         Returns:
             int64[v + 1], start of the successors of each e-state; int64[m], the successors.
         """
-        place = np.full(len(self.space), -1)
-        place[self.states] = np.arange(len(self.states))
-        source, target = place[self.source], place[self.target]
+        places = self.places
+        source, target = places[self.source], places[self.target]
         order = np.argsort(source, kind="stable")
         order = order[(source[order] >= 0) & (target[order] >= 0)]
         return ragged.pointers(np.bincount(source[order], minlength=len(self.states))), target[order]

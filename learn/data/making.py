@@ -93,9 +93,7 @@ def open_rollout(tree: Tree, number: int, use: Use) -> Rollout:
 def _make_tree(group: Sequence[_Chosen], explorer: ExplorerSettings) -> Tree:
     """Join the e-states of explorations that differ in their goals."""
     first = group[0].exploration
-    place_of = np.full(int(first.states.max()) + 2, -1)  # the last entry is for -1, before the initial e-state
-    place_of[first.states] = np.arange(len(first.states))
-    before = place_of[first.predecessor]
+    before = first.places[first.predecessor]
     passed = np.flatnonzero(
         find_passed(before, np.concatenate([part for one in group for part in (one.samples, *one.pairs[:2])]))
     )

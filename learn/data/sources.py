@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -16,7 +16,7 @@ import domains as registry
 from epigym.config.values import AtLeast, Count
 from epigym.errors import DamagedError, MissingError, UsageError
 from epigym.io.checksummed import digest
-from epigym.language import Reading
+from epigym.language.reading import READING, Reading
 from epigym.names import unknown
 from epigym.problem import load_problem
 from epigym.task.task import Task
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 FOLDER = "rollouts"
 """The subfolder of `outputs` with the data sets."""
 _LISTED = 12  # maximum number of problems that are listed one by one
-
-_READING = tuple(entry.name for entry in fields(Reading))
 
 logger = logging.getLogger(__name__)
 
@@ -86,14 +84,14 @@ class SourceOptions:
         if data.get("folder") is not None:
             reason = "data.folder= names all that is learned from: leave one of them out"
             settings = ("data=published", "data=sampled", *(f"data.{name}" for name in data if name != "folder"))
-            others = ("domain", "without", "problem", "explorer", "consistent_beliefs", *_READING)
+            others = ("domain", "without", "problem", "explorer", "consistent_beliefs", *READING)
             return dict.fromkeys((*others, *settings), reason)
         if values["problem"]:
             reason = "problem= names all that is learned from: leave one of them out"
             return dict.fromkeys(("domain", "without"), reason)
         if "instances" in data:
             reason = "problems are sampled, not read: give it with data=published or problem="
-            unused = (*_READING, "data.held_out")
+            unused = (*READING, "data.held_out")
             return dict.fromkeys(unused, reason)
         return {}
 

@@ -366,3 +366,15 @@ def _belief(rng: random.Random, depth: int, fluents: Sequence[str], agents: Sequ
             not_(common(agents, inner)),
         ]
     )
+
+
+@st.composite
+def damaged(draw: st.DrawFn, content: bytes) -> bytes:
+    """A content that is cut off, or in which up to four bits are flipped."""
+    found = bytearray(content)
+    if draw(st.booleans()):
+        del found[draw(st.integers(0, len(found) - 1)) :]
+    else:
+        for place in draw(st.lists(st.integers(0, 8 * len(found) - 1), min_size=1, max_size=4, unique=True)):
+            found[place // 8] ^= 1 << place % 8
+    return bytes(found)

@@ -31,6 +31,7 @@ from learn.models.gine.network import GineNetwork
 from learn.models.gine.paper import PaperNetwork
 from learn.models.linear.model import LinearModel, Representation
 from learn.models.model import Model
+from tests.helpers.strategies import damaged
 from tests.helpers.trained import PAPER, SMALL, random_model
 
 TINY = PAPER | {"node_size": 4, "edge_size": 4, "hidden_size": 4, "head_size": 4, "blocks": 1}
@@ -143,14 +144,8 @@ def test_it_is_a_file_of_safetensors_too(file: Path, tmp_path: Path) -> None:
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_no_damage_passes(file: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
-    damaged = bytearray(file.read_bytes())
-    if data.draw(st.booleans(), "cut off"):
-        del damaged[data.draw(st.integers(0, len(damaged) - 1)) :]
-    else:
-        for place in data.draw(st.lists(st.integers(0, 8 * len(damaged) - 1), min_size=1, max_size=4, unique=True)):
-            damaged[place // 8] ^= 1 << place % 8
     path = file.with_name("damaged.safetensors")
-    path.write_bytes(damaged)
+    path.write_bytes(data.draw(damaged(file.read_bytes())))
     assert re.search("its content does not fit its sha256: |is no model of learn.train", refuse(path))
     with suppress(ModelError):  # the header alone, whose checksum is not computed
         read_values(path)

@@ -20,6 +20,7 @@ from epigym.errors import CheckpointError, UsageError
 from epigym.io.checksummed import append_checksum, read_checksummed
 from learn.training.resuming import read_checkpoint, write_checkpoint
 from tests.helpers.runs import PAPER, SEARCHED, Fit, assert_same, is_same
+from tests.helpers.strategies import damaged
 
 STEPS = ("trainer.max_epochs=-1", "trainer.max_steps=14", "trainer.val_check_interval=3",
          "trainer.check_val_every_n_epoch=null", "model.schedule=cosine")  # fmt: skip
@@ -226,13 +227,7 @@ def test_it_is_a_file_of_torch_too(tmp_path: Path) -> None:
 def test_no_damage_of_a_checkpoint_passes(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     path = tmp_path_factory.getbasetemp() / "damaged.ckpt"
     write_checkpoint({"state_dict": {"x": torch.ones(20)}}, path)
-    damaged = bytearray(path.read_bytes())
-    if data.draw(st.booleans(), "cut off"):
-        del damaged[data.draw(st.integers(0, len(damaged) - 1)) :]
-    else:
-        for place in data.draw(st.lists(st.integers(0, 8 * len(damaged) - 1), min_size=1, max_size=4, unique=True)):
-            damaged[place // 8] ^= 1 << place % 8
-    path.write_bytes(damaged)
+    path.write_bytes(data.draw(damaged(path.read_bytes())))
     with pytest.raises(CheckpointError, match="damaged or cut off, its content does not fit its sha256: "):
         read_checkpoint(path)
 

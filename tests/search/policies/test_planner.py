@@ -221,5 +221,7 @@ def test_a_policy_that_is_no_tree_is_kept(tmp_path: Path, monkeypatch: pytest.Mo
     assert "policy.tree.json is not written: as a tree the policy has 4 levels, more than 3" in result.message
     assert not file.exists()
     save(muddy_robots(2), tmp_path / "robots.json", "compact")
-    words = (f"problem={tmp_path}/robots.json", "agent=bfs", "policy=strong", f"policy_file={file}")
+    monkeypatch.setattr(planner, "may_be_copied", lambda: True)  # the process has this limit then
+    named = (f"problem={tmp_path}/robots.json", f"policy_file={file}", f"run_dir={tmp_path}/run")
+    words = (*named, "agent=bfs", "policy=strong")
     assert solve(compose(Solve, "solve", *words)) is ExitCode.CANNOT_WRITE

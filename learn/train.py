@@ -1,26 +1,33 @@
-"""Train a heuristic: a graph network that corrects a base heuristic.
+"""Train a heuristic: a graph network that predicts the distance to the goal, or corrects a base heuristic.
 
 It learns from a data set: data.folder, or the one that the settings describe, made or found in outputs/rollouts. Its
-problems are sampled from domains (domain=all: from all domains), or are their published problems (data=published),
-or files (problem=). Encoding, objective, base and data are independent choices. The run writes checkpoints, metrics,
-pictures, the settings, model.safetensors and finally run.json into its folder, and prints a command that searches with
-the network. The heuristic `learned` reads model.safetensors.
+problems are published problems of domain=, sampled ones (data=sampled; domain=all: from all domains), or files
+(problem=). encoding=hash, map and bitmask choose the paper's method, encoding=relational ours; every part can be
+overridden. The run writes model.safetensors, checkpoints, metrics, pictures, the settings and finally run.json into its
+folder, prints a command that searches with the network, and ends with a verdict: what the network gains over
+baselines on problems that chose nothing. The heuristic `learned` reads model.safetensors.
 """
 
 from __future__ import annotations
 
 import logging
 import shlex
-from collections.abc import Iterable
+import textwrap
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from epigym.cli.runner import run
 from epigym.cli.settings import ProblemSettings
 from epigym.cli.words import write_override
-from epigym.language.reading import READING
-from epigym.task.task import Task
 from learn.training.options import Training
+
+if TYPE_CHECKING:
+    from learn.training.verdict import Verdict
+
+_NO_VERDICT = "none: the problems belong to no domain, so no others can be sampled; learn.assess tests on given ones"
+_INDENT = " " * 9
 
 logger = logging.getLogger(__name__)
 
@@ -30,46 +37,47 @@ class Train(Training, ProblemSettings):
     """The settings, see `conf/train.yaml`."""
 
 
-def train(settings: Train) -> None:
-    """Train a network, and print its validation and a command that searches with it.
+def train(settings: Train) -> float | None:
+    """Train a network; print its validation, a command that searches with it, and the verdict.
+
+    Returns:
+        Its validation score; the lower, the better. None in all but the main process of a distributed training.
 
     Raises:
-        EpigymError: when a problem or a setting is wrong, or training ends before the first validation.
+        EpigymError: when a problem or a setting is wrong, or no step was taken.
+        KeyboardInterrupt: when the training is interrupted.
     """
     source = settings.source
 
     from rich.console import Console
 
-    from learn.training.example import find_solved, write_samples
-    from learn.training.fitting import make_metrics_table, train_best
-    from learn.training.problems import TrainingProblems
+    from learn.training.fitting import train
+    from learn.training.report.report import make_metrics_table
 
-    problems = TrainingProblems(settings, source)
-    metrics = train_best(settings, problems)
-    if not metrics:
-        return
-    Console().print(make_metrics_table(metrics))
-    run_dir = settings.run_dir
-    logger.info("model, metrics and pictures: %s", run_dir)
-    trials: Iterable[tuple[str, Task]]
-    if settings.problem:
-        trials = zip(source.names, source.tasks, strict=True)
-    elif problems.data.domains:
-        trials = write_samples(problems.data.domains[0], settings.seed, run_dir)
-    else:
-        trials = ((task.name, task) for task in problems.data.held_out)
-    consistent_beliefs = problems.data.consistent_beliefs
-    problem = find_solved(run_dir, trials, consistent_beliefs=consistent_beliefs)
-    if problem is not None:
-        print(_search_command(settings, problem, consistent_beliefs=consistent_beliefs))
+    finished = train(settings, source)
+    if finished is None:
+        return None
+    Console().print(make_metrics_table(finished.metrics))
+    logger.info("model, metrics and pictures: %s", settings.run_dir)
+    if finished.example is not None:
+        print(_search_command(settings, finished.agent, finished.example))
+    print(textwrap.fill(f"verdict: {_describe(settings, finished.verdict)}", 80, subsequent_indent=_INDENT))
+    return finished.metrics["val/score"]
 
 
-def _search_command(settings: Training, problem: str, *, consistent_beliefs: bool) -> str:
+def _describe(settings: Train, verdict: Verdict | None) -> str:
+    if verdict is None:
+        return "none was asked for" if settings.validation.verdict == 0 else _NO_VERDICT
+    advice = "; encoding=relational can carry over to other problems, see docs/neural.md"
+    is_ours = settings.encoding.get("name") == "relational"
+    return verdict.describe() + ("" if verdict.is_gain or is_ours else advice)
+
+
+def _search_command(settings: Train, agent: str, problem: Path) -> str:
     """The command that searches a problem with the trained network."""
-    chosen = {"problem": problem, "agent": "hfs", "heuristic": "learned", "heuristic.model": settings.run_dir}
-    reading = READING if settings.problem else ()
-    given = {name: getattr(settings, name) for name in reading} | {"consistent_beliefs": consistent_beliefs}
-    chosen |= {name: value for name, value in given.items() if value not in ("default", None, [], False)}
+    chosen = {"problem": problem, "agent": agent, "heuristic": "learned", "heuristic.model": settings.run_dir}
+    if settings.consistent_beliefs:
+        chosen["consistent_beliefs"] = True
     return shlex.join(["python", "-m", "search.solve", *map(write_override, chosen, chosen.values())])
 
 

@@ -43,14 +43,15 @@ S = TypeVar("S", bound=Settings)
 SLURM, LOCAL = "hydra/launcher=slurm", "hydra/launcher=local"
 
 
-def run(task: Callable[[S], ExitCode | None], settings: type[S], command: str) -> None:
+def run(task: Callable[[S], ExitCode | float | None], settings: type[S], command: str) -> None:
     """Run `task` with the settings of the command line, and exit with the code that says how it ended.
 
     An error is one line on standard error; `debug=true` shows the traceback. In a multirun only errors set a code,
     after all jobs have run.
 
     Args:
-        task: the function of the command, from its settings to an exit code; None is success.
+        task: the function of the command, from its settings to an exit code, or to the number that sweepers minimise;
+            None is success.
         settings: what its configuration is checked against before it is called.
         command: the module, such as `search.solve`, whose configuration is `conf/solve.yaml`.
     """
@@ -58,7 +59,7 @@ def run(task: Callable[[S], ExitCode | None], settings: type[S], command: str) -
         _run(task, settings, command)
 
 
-def _run(task: Callable[[S], ExitCode | None], settings: type[S], command: str) -> NoReturn:
+def _run(task: Callable[[S], ExitCode | float | None], settings: type[S], command: str) -> NoReturn:
     if task.__module__ == "__main__":  # the same by a name under which other processes find them
         module = import_module(command)
         task, settings = getattr(module, task.__name__), getattr(module, settings.__name__)
@@ -132,7 +133,7 @@ def _has_plugin(launcher: str) -> bool:
         return False
 
 
-def _run_composed(task: Callable[[S], ExitCode | None], settings: type[S], command: str) -> ExitCode:
+def _run_composed(task: Callable[[S], ExitCode | float | None], settings: type[S], command: str) -> ExitCode:
     """Compose the configuration and call the task; its exit code."""
     code: ExitCode | None = None
     failure: Exception | None = None
@@ -141,9 +142,11 @@ def _run_composed(task: Callable[[S], ExitCode | None], settings: type[S], comma
         nonlocal code, failure
         overrides = HydraConfig.get().overrides.task
         if HydraConfig.get().mode is RunMode.MULTIRUN:  # Hydra runs the other jobs before it raises an error
+            # A number is what a sweeper minimises.
             return _call(task, read(config, settings, overrides))
         try:
-            code = _call(task, read(config, settings, overrides))
+            result = _call(task, read(config, settings, overrides))
+            code = result if isinstance(result, ExitCode) else None
         except Exception as error:
             failure = error
         return None
@@ -155,7 +158,7 @@ def _run_composed(task: Callable[[S], ExitCode | None], settings: type[S], comma
     return code or ExitCode.SUCCESS
 
 
-def _call(task: Callable[[S], ExitCode | None], settings: S) -> ExitCode | None:
+def _call(task: Callable[[S], ExitCode | float | None], settings: S) -> ExitCode | float | None:
     """Call the task; no other command writes into the folder of its run meanwhile."""
     folder = getattr(settings, "run_dir", None)
     with nullcontext() if folder is None else locking(folder):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from epigym.errors import UsageError
@@ -37,17 +37,26 @@ def make(settings: Mapping[str, Any], default: Callable[..., Any] | None, /, *ar
         raise UsageError(f"{target or called.__name__}: {error}; {remedy}") from error
 
 
-def check(settings: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
-    """Find the class that settings may name, or those that each of a list must name.
+def check(settings: Mapping[str, Any]) -> None:
+    """Find the class that settings may name.
+
+    Raises:
+        UsageError: when there is none of this name.
+    """
+    if settings.get(TARGET) is not None:
+        find(settings[TARGET])
+
+
+def check_all(settings: Mapping[str, Mapping[str, Any]]) -> None:
+    """Find the classes that settings by name must name.
 
     Raises:
         UsageError: when there is none of a name, or no name.
     """
-    for one in [settings] if isinstance(settings, Mapping) else settings:
-        if one.get(TARGET) is not None:
-            find(one[TARGET])
-        elif one is not settings:
-            raise UsageError(f"{dict(one)}: name a class as _target_: module.Class")
+    for name, one in settings.items():
+        if one.get(TARGET) is None:
+            raise UsageError(f"{name}: name a class as {name}._target_=module.Class")
+        find(one[TARGET])
 
 
 def full_name(kind: type) -> str:

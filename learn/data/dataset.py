@@ -129,9 +129,15 @@ class DataSet:
         """Problems for validation that nothing is learned from, where the data set was made of files."""
         return [self._read_task(name)[0] for name in self._held_out]
 
-    def choose_held_out(self, most: int) -> list[Task]:
-        """Up to `most` of the problems held out, evenly spaced, as they are in the order of their files."""
-        return self.held_out[:: -(-len(self.held_out) // most) or 1]
+    def choose_held_out(self, most: int, start: int | None = None) -> list[Task]:
+        """Up to `most` of the problems held out, evenly spaced, as they are in the order of their files.
+
+        Args:
+            most: at least 1.
+            start: 0 or 1 for one half of them, every second one from there on; None for all.
+        """
+        found = self.held_out if start is None else self.held_out[start::2]
+        return found[:: -(-len(found) // most) or 1]
 
     def rollouts(self, use: Use) -> list[Rollout]:
         """The labelled e-states of all problems that have some.

@@ -1,318 +1,127 @@
-"""Training batches of labelled e-states and of pairs of e-states; their graphs are made on access."""
+"""The data of a training: a data set of labelled e-states, in batches, and what validates the network."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from functools import cached_property
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import torch
-from lightning import LightningDataModule, Trainer
-from numpy.typing import NDArray
-from torch import Tensor
+from lightning import LightningDataModule
 from torch.utils.data import DataLoader, Dataset, DistributedSampler
 
-from epigym.encoding.encoder import Encoding, make_encoder
-from epigym.encoding.pyg import to_pyg
+from epigym.encoding.encoder import make_encoding
+from epigym.encoding.relational import Relational, type_ids_of
 from epigym.errors import EpigymError
-from learn.data.labels import make_targets
+from epigym.features.types import FeatureTypes
+from learn.data.dataset import DataSet
 from learn.data.rollout import Rollout
-from learn.models.base import Base, BaseHeuristic
-from learn.models.gine.shared import share
-from learn.models.scoring import split_into_chunks
+from learn.data.sources import Source
+from learn.models.gine.network import find_network
+from learn.models.gine.paper import PaperNetwork
+from learn.training.batches import RUN, Batch, LabelledStates, PairRuns, StateSamples, split_samples
+from learn.training.options import DistanceOptions, LossValidation, Training
+from learn.training.problems import choose_fitting, sample_validation
 from learn.training.validation import Problems
 
 logger = logging.getLogger(__name__)
 
-MIN_STRATUM = 5
-"""Distance classes with fewer samples are used for training only."""
-_RUN = 64  # number of consecutive pairs of a problem in a batch, which share e-states
-_RUN_EDGES = 600_000  # approximate maximum number of edges in a run, which bounds the memory of a training step
-_MEASURED = 16  # number of e-states whose edges are counted
-_CHUNK = 256  # number of e-states encoded at once
 
+class RolloutData(LightningDataModule):
+    """A data set in batches in random order, with samples or problems for validation.
 
-class Batch(NamedTuple):
-    """k e-states of one or several problems, and p pairs of them.
+    Args:
+        settings: of the training.
+        source: of the data set.
 
     Attributes:
-        graphs: graphs of the e-states, a batch of PyTorch Geometric, or `SharedGraphs` for the paper's network.
-        base: float32[k], values of the base heuristic in steps.
-        distance: float32[k], number of actions to the nearest goal, see `learn.data.labels.make_targets`.
-        better: int64[p], the preferred e-state of each pair.
-        worse: int64[p], the other e-state of each pair.
-        weight: float32[p], with sum 1.
-    """
-
-    graphs: Any
-    base: Tensor
-    distance: Tensor
-    better: Tensor
-    worse: Tensor
-    weight: Tensor
-
-
-class LabelledStates:
-    """The labelled e-states of some problems as graphs with their base heuristics.
-
-    Args:
-        problems: the e-states.
-        encoding: of the graphs.
-        base: the base heuristic.
-        shared: whether to make `SharedGraphs`, for the paper's network.
+        train: training pairs or samples; there after `setup`, as `validation` and `problems`.
+        validation: validation samples; None if search on problems validates.
+        problems: problems for validation by search; empty otherwise.
 
     Raises:
-        LimitError: when a problem does not fit the encoding.
+        EpigymError: in its methods, when a problem or a setting is wrong, or there is too little to learn from.
     """
 
-    def __init__(self, problems: Sequence[Rollout], encoding: Encoding, base: Base, *, shared: bool) -> None:
-        self.problems = problems
-        self.distance = [make_targets(pairs.distance) for pairs in problems]
-        self._encoders = [make_encoder(pairs.space, encoding) for pairs in problems]
-        self._bases = [BaseHeuristic(pairs.space, base)(pairs.ids) for pairs in problems]
-        self._shared = shared
-        if shared:
-            self._number_worlds()
+    train: PairRuns | StateSamples
+    validation: StateSamples | None
+    problems: Problems
 
-    def _number_worlds(self) -> None:
-        """Encode all e-states once in a fixed order, so the numbers of worlds do not depend on the order of batches."""
-        encoder: Any
-        for encoder, pairs in zip(self._encoders, self.problems, strict=True):
-            for ids in split_into_chunks(pairs.space, pairs.ids, _CHUNK):
-                encoder.rows(ids)
+    def __init__(self, settings: Training, source: Source) -> None:
+        super().__init__()
+        self._settings, self._source = settings, source
+        self._is_open = False
 
-    def measure_edges(self, number: int) -> float:
-        """The mean number of edges of the graphs of a problem, from 16 of its e-states; 0 for `SharedGraphs`."""
-        if self._shared:
-            return 0.0
-        ids = self.problems[number].ids
-        chosen = ids[np.linspace(0, len(ids) - 1, _MEASURED).astype(np.intp)]
-        return len(self._encoders[number].graphs(chosen).edge_label) / _MEASURED
+    @cached_property
+    def data(self) -> DataSet:
+        """The data set, which is made if need be."""
+        return self._source.open(self._settings.outputs)
 
-    def batch(self, parts: Sequence[tuple[int, NDArray[np.integer]]], *, gradients: bool = True) -> dict[str, Any]:
-        """Graphs, base heuristic and distances of some e-states.
+    @cached_property
+    def rollouts(self) -> list[Rollout]:
+        """The labelled training e-states."""
+        is_distance = isinstance(self._settings.objective, DistanceOptions)
+        return self.data.rollouts("samples" if is_distance else "pairs")
 
-        Args:
-            parts: numbers of problems, each with the positions of its e-states.
-            gradients: whether the batch is used for training.
-        """
-        chosen: list[Any] = [(self._encoders[number], self.problems[number].ids[rows]) for number, rows in parts]
-        graphs = (
-            share(chosen, gradients=gradients)
-            if self._shared
-            else to_pyg([encoder.graphs(ids) for encoder, ids in chosen])
-        )
-        base, distance = (
-            torch.from_numpy(np.concatenate([table[number][rows] for number, rows in parts])).float()
-            for table in (self._bases, self.distance)
-        )
-        return {"graphs": graphs, "base": base, "distance": distance}
-
-
-class PairRuns(Dataset[Batch]):
-    """The pairs of some problems, in runs of 64 pairs of the same problem, fetched as whole batches.
-
-    Runs of problems with large graphs are shorter.
-
-    Args:
-        states: the e-states, with their pairs.
-    """
-
-    def __init__(self, states: LabelledStates) -> None:
-        self._states = states
-        self._runs: list[tuple[int, slice]] = []
-        for number, pairs in enumerate(states.problems):
-            length = min(_RUN, max(1, int(_RUN_EDGES / max(1.0, 2 * states.measure_edges(number)))))
-            self._runs += [(number, slice(start, start + length)) for start in range(0, len(pairs.better), length)]
-
-    def __len__(self) -> int:
-        """Number of runs."""
-        return len(self._runs)
-
-    def __getitem__(self, index: int) -> Batch:
-        """A batch of one run."""
-        return self.__getitems__([index])
-
-    def __getitems__(self, indices: Sequence[int]) -> Batch:
-        """One batch of several runs; the data loader calls it with all indices of a batch."""
-        parts, better, worse, weights = [], [], [], []
-        first = 0
-        for number, run in (self._runs[index] for index in indices):
-            pairs = self._states.problems[number]
-            used, places = np.unique([pairs.better[run], pairs.worse[run]], return_inverse=True)
-            places = places.reshape(2, -1) + first
-            parts.append((number, used))
-            better.append(places[0])
-            worse.append(places[1])
-            weights.append(pairs.weight[run])
-            first += len(used)
-        weight = np.concatenate(weights)
-        return Batch(
-            **self._states.batch(parts),
-            better=torch.from_numpy(np.concatenate(better)),
-            worse=torch.from_numpy(np.concatenate(worse)),
-            weight=torch.from_numpy(weight / weight.sum()).float(),
-        )
-
-
-class StateSamples(Dataset[Batch]):
-    """Samples of e-states, fetched as whole batches without pairs.
-
-    Args:
-        states: the e-states.
-        rows: positions of the samples of each problem.
-        gradients: whether the batches are used for training.
-    """
-
-    def __init__(self, states: LabelledStates, rows: Sequence[NDArray[np.int64]], *, gradients: bool) -> None:
-        self.states = states
-        self.gradients = gradients
-        self.problem = np.repeat(np.arange(len(rows)), [len(part) for part in rows])
-        self.row = np.concatenate(rows)
-
-    def __len__(self) -> int:
-        """Number of samples."""
-        return len(self.row)
+    @cached_property
+    def types(self) -> list[FeatureTypes]:
+        """The feature types of each training problem."""
+        return [FeatureTypes(one.space.task) for one in self.rollouts]
 
     @property
-    def distance(self) -> NDArray[np.float64]:
-        """float64[k]: distances of all samples in steps."""
-        return np.concatenate([table[self.row[self.problem == n]] for n, table in enumerate(self.states.distance)])
+    def type_ids(self) -> list[int]:
+        """Ids of the types in the training problems; empty if the encoding has none."""
+        encoding = make_encoding(self._settings.encoding)
+        return type_ids_of(self.types, encoding) if isinstance(encoding, Relational) else []
 
-    def __getitem__(self, index: int) -> Batch:
-        """A batch of one sample."""
-        return self.__getitems__([index])
+    def prepare_data(self) -> None:
+        """Make the data set, unless it is there."""
+        self._source.open(self._settings.outputs)
 
-    def __getitems__(self, indices: Sequence[int]) -> Batch:
-        """One batch of the samples `indices`, by problem."""
-        problem, row = self.problem[indices], self.row[indices]
-        parts = [(int(number), row[problem == number]) for number in np.unique(problem)]
-        none = torch.empty(0, dtype=torch.int64)
-        return Batch(**self.states.batch(parts, gradients=self.gradients), better=none, worse=none, weight=none.float())
+    def setup(self, stage: str = "fit") -> None:
+        """Open the data set, and choose what trains and what validates."""
+        if self._is_open:
+            return
+        settings, objective, validation = self._settings, self._settings.objective, self._settings.validation
+        encoding = make_encoding(settings.encoding)
+        self.problems = choose_fitting(sample_validation(settings, self.data), encoding)
+        is_shared = issubclass(find_network(settings.model.network), PaperNetwork)
+        states = LabelledStates(self.rollouts, encoding, settings.base, shared=is_shared)
+        if isinstance(objective, DistanceOptions):
+            share = validation.share if isinstance(validation, LossValidation) else 0.0
+            self.train, held_out = split_samples(states, objective.max_class_share, share, settings.seed)
+            if len(self.train) < 2:
+                raise EpigymError(f"{len(self.train)} training samples are too few: at least 2 are needed")
+            self.validation = held_out if isinstance(validation, LossValidation) else None
+            logger.info("training on %s samples, validating on %s", f"{len(self.train):,}", self._describe_validation())
+        else:
+            self.train, self.validation = PairRuns(states), None
+            count = sum(len(one.better) for one in self.rollouts)
+            logger.info("training on %s pairs of %d problems", f"{count:,}", len(self.rollouts))
+        self._is_open = True
 
-
-class TrainingData(LightningDataModule):
-    """Training batches in random order, and validation samples or problems.
-
-    Args:
-        train: training pairs or samples.
-        validation: validation samples, or problems to search; the numbers of all problems are one batch.
-        batch_size: number of pairs or samples in a batch.
-        seed: of the order of the batches.
-        nodes: maximum number of expansions on each validation problem.
-
-    Attributes:
-        problems: validation problems; empty if validation uses samples.
-        nodes: maximum number of expansions on each of them.
-
-    Raises:
-        EpigymError: when there are fewer than two training samples.
-    """
-
-    def __init__(
-        self,
-        train: PairRuns | StateSamples,
-        validation: StateSamples | Problems,
-        batch_size: int,
-        seed: int,
-        nodes: int = 0,
-    ) -> None:
-        super().__init__()
-        if isinstance(train, StateSamples) and len(train) < 2:
-            raise EpigymError(f"{len(train)} training samples are too few: at least 2 are needed")
-        self.train, self.validation, self.nodes = train, validation, nodes
-        self.problems: Problems = () if isinstance(validation, StateSamples) else validation
-        self._items = max(1, batch_size // _RUN) if isinstance(train, PairRuns) else batch_size
-        self._seed = seed
+    def _describe_validation(self) -> str:
+        return f"{len(self.problems)} problems" if self.validation is None else f"{len(self.validation):,}"
 
     def train_dataloader(self) -> DataLoader[Batch]:
-        """Training batches."""
-        size = self.trainer.world_size if self.trainer else 1
+        """Training batches; their order depends on the seed and the epoch only."""
+        size, rank = (self.trainer.world_size, self.trainer.global_rank) if self.trainer else (1, 0)
+        batch, is_pairs = self._settings.batch_size, isinstance(self.train, PairRuns)
+        items = max(1, batch // RUN) if is_pairs else batch
         # Batch normalisation needs at least two samples in a batch.
-        lonely = isinstance(self.train, StateSamples) and ceil(len(self.train) / size) % self._items == 1
-        order = _shuffle(self.train, self.trainer, self._seed)
-        return _load_batches(self.train, self._items, sampler=order, drop_last=lonely)
+        is_lonely = not is_pairs and ceil(len(self.train) / size) % items == 1
+        order: Any = DistributedSampler(self.train, num_replicas=size, rank=rank, seed=self._settings.seed)
+        return _load_batches(self.train, items, sampler=order, drop_last=is_lonely)
 
     def val_dataloader(self) -> DataLoader[Any]:
         """Batches of samples, or one batch int64[n] with the numbers of all problems, equal in all processes."""
-        if isinstance(self.validation, StateSamples):
-            return _load_batches(self.validation, self._items)
+        if self.validation is not None:
+            return _load_batches(self.validation, self._settings.batch_size)
         problems: Any = [torch.arange(len(self.problems))]
         return DataLoader(problems, batch_size=None, generator=torch.Generator())
-
-
-def balance(distance: NDArray[np.integer], max_share: float, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Choose rows so that no distance class exceeds a share of the original number of samples.
-
-    Args:
-        distance: int[k], the labels of one problem.
-        max_share: maximum size p_M of a class as a share of k; ignored if there is only one class.
-        generator: samples the rows of larger classes.
-
-    Returns:
-        int64[m]: the rows kept, ascending.
-    """
-    classes = _list_classes(distance)
-    if len(classes) == 1:
-        return np.arange(len(distance))
-    limit = max(1, int(max_share * len(distance)))
-    kept = [generator.choice(rows, limit, replace=False) if len(rows) > limit else rows for rows in classes]
-    return np.sort(np.concatenate(kept))
-
-
-def split(
-    distance: NDArray[np.integer], validation_share: float, generator: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Split rows into training and validation, stratified by distance; classes under 5 samples are for training.
-
-    Args:
-        distance: int[k], labels of one problem.
-        validation_share: share of validation rows in each class, rounded.
-        generator: samples the validation rows.
-
-    Returns:
-        int64[t] and int64[v]: training and validation rows, ascending.
-    """
-    validation = [
-        generator.choice(rows, round(validation_share * len(rows)), replace=False)
-        for rows in _list_classes(distance)
-        if len(rows) >= MIN_STRATUM
-    ]
-    held_out = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *validation]))
-    return np.setdiff1d(np.arange(len(distance)), held_out), held_out
-
-
-def split_samples(
-    states: LabelledStates, max_class_share: float, validation_share: float, seed: int
-) -> tuple[StateSamples, StateSamples]:
-    """Make training and validation samples, see `balance` and `split`; equal if all classes are too small to split."""
-    generator = np.random.default_rng(seed)
-    train: list[NDArray[np.int64]] = []
-    validation: list[NDArray[np.int64]] = []
-    for pairs in states.problems:
-        kept = balance(pairs.distance, max_class_share, generator)
-        parts = split(pairs.distance[kept], validation_share, generator)
-        for part, rows in zip((train, validation), parts, strict=True):
-            part.append(kept[rows])
-    if validation_share and not any(map(len, validation)):
-        logger.warning("all distance classes have under %d samples: validating on the training samples", MIN_STRATUM)
-        validation = train
-    return StateSamples(states, train, gradients=True), StateSamples(states, validation, gradients=False)
-
-
-def _shuffle(data: Dataset[Any], trainer: Trainer | None, seed: int) -> DistributedSampler[Any]:
-    """Shuffle the samples, or the share of this process, depending on the seed and the epoch only."""
-    size, rank = (1, 0) if trainer is None else (trainer.world_size, trainer.global_rank)
-    return DistributedSampler(data, num_replicas=size, rank=rank, seed=seed)
 
 
 def _load_batches(data: Dataset[Any], batch_size: int, **options: Any) -> DataLoader[Any]:
     """A loader that fetches the samples of a batch together and uses its own random generator."""
     return DataLoader(data, batch_size, collate_fn=lambda batch: batch, generator=torch.Generator(), **options)
-
-
-def _list_classes(distance: NDArray[np.integer]) -> list[NDArray[np.int64]]:
-    """The rows of every distance class."""
-    return [np.flatnonzero(distance == value) for value in np.unique(distance)]

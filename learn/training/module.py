@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,14 +23,13 @@ from epigym.errors import EpigymError
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from learn.models.base import Base, correct
-from learn.models.calibration import Calibration
 from learn.models.gine.model import CLASSES, GINE, NetworkModel
 from learn.models.gine.network import make_network, save_network
 from learn.models.model import GENERAL
-from learn.training.data_module import Batch, TrainingData
-from learn.training.validation import Scores, validate_by_search
+from learn.training.batches import Batch
+from learn.training.validation import Problems, Scores, validate_by_search
 
-VERSION = 4
+VERSION = 5
 """Version of the hyper-parameters in a checkpoint and of the graphs."""
 
 
@@ -83,8 +83,11 @@ class GineModule(LightningModule):
             for one that rises over a tenth of them and then falls.
         domains: domains of the training problems.
         data: settings and key of the data set.
-        steps: values and steps of the points of the `Calibration`; each validation by search fits it again.
+        nodes: most expansions on each problem of validation by search.
         version: of these hyper-parameters.
+
+    Attributes:
+        validated: the network of the last validation as a model; search calibrates it.
     """
 
     def __init__(
@@ -99,7 +102,7 @@ class GineModule(LightningModule):
         schedule: str,
         domains: Sequence[str] = (),
         data: Mapping[str, Any],
-        steps: Sequence[Sequence[float]] = ((), ()),
+        nodes: int = 0,
         version: int = VERSION,
     ) -> None:
         super().__init__()
@@ -107,23 +110,22 @@ class GineModule(LightningModule):
         self.network = make_network(network, encoding, types)
         self.base: Base = base
         self.errors = StepErrors()
+        self.validated = self.as_model()
+        self._nodes = nodes
         self._best: tuple[int, int] | None = None
-        self._steps = Calibration(*steps)
 
     @property
-    def _data(self) -> TrainingData:
-        data: Any = self.trainer
-        return data.datamodule  # type: ignore[no-any-return]
+    def _problems(self) -> Problems:
+        trainer: Any = self.trainer
+        return trainer.datamodule.problems  # type: ignore[no-any-return]
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Add the calibration and the best validation score, which bounds later validations."""
+        """Add the best validation score, which bounds later validations."""
         checkpoint["best"] = self._best
-        checkpoint["hyper_parameters"]["steps"] = [list(self._steps.values), list(self._steps.steps)]
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Restore both."""
+        """Restore it."""
         self._best = checkpoint["best"]
-        self._steps = Calibration(*checkpoint["hyper_parameters"]["steps"])
 
     def training_step(self, batch: Batch, index: int) -> Tensor:
         """The loss of a batch."""
@@ -132,8 +134,8 @@ class GineModule(LightningModule):
         return loss
 
     def _values(self, batch: Batch) -> Tensor:
-        correction: Tensor = self.network(batch.graphs).float()
-        return correct(self.base, batch.base, correction)
+        correction: Tensor = self.network(batch.graphs)
+        return correct(self.base, batch.base, correction.to(batch.base.dtype))
 
     def _loss(self, batch: Batch, values: Tensor) -> Tensor:
         if self.hparams["objective"]["name"] == "ranking":
@@ -148,12 +150,17 @@ class GineModule(LightningModule):
             return
         values = self._values(batch)
         self._require_numbers(values.double().numpy(force=True))
-        self.log("val/loss", self._loss(batch, values), batch_size=len(batch.base), sync_dist=True)
+        loss = self._loss(batch, values)
+        self.log_dict({"val/loss": loss, "val/score": loss}, batch_size=len(batch.base), sync_dist=True)
         self.errors.update(values, batch.distance)
+
+    def on_validation_epoch_start(self) -> None:
+        """Copy the network: after the validation its weights may no longer be the averaged ones."""
+        self.validated = self.as_model()
 
     def on_validation_epoch_end(self) -> None:
         """Log the errors in steps."""
-        if not self._data.problems:
+        if not self._problems:
             metrics = self.errors.compute()
             self.errors.reset()
             self.log_dict({f"val/{name}": value.float() for name, value in metrics.items()}, sync_dist=True)
@@ -174,30 +181,29 @@ class GineModule(LightningModule):
 
     def _search(self, numbers: Tensor) -> None:
         """Run greedy search on problems, log its metrics, and calibrate on the plans found."""
-        data, model = self._data, self.as_model()
-        problems = [data.problems[number] for number in numbers.tolist()]
+        problems = [self._problems[number] for number in numbers.tolist()]
 
         def scores(space: StateSpace, types: FeatureTypes) -> Scores:
-            scorer = model.make_scorer(space, threads=torch.get_num_threads(), types=types)
+            scorer = self.validated.make_scorer(space, threads=torch.get_num_threads(), types=types)
             return lambda ids: self._require_numbers(scorer.score(ids))
 
-        found = validate_by_search(problems, data.nodes, scores, bound=self._best)
+        found = validate_by_search(problems, self._nodes, scores, bound=self._best)
         if self._best is None or found.score < self._best:
             self._best = found.score
-        self._steps = found.calibrate()
+        self.validated = replace(self.validated, steps=found.calibrate())
         missed, expanded = found.score
         metrics = {
             "val/solved": found.solved,
             "val/expanded": expanded,
             "val/stopped": found.stopped,
-            "val/score": missed + expanded / (1 + data.nodes * len(problems)),
+            "val/score": missed + expanded / (1 + self._nodes * len(problems)),
         }
         # 32 bits cannot resolve single nodes in the score of hundreds of problems.
         exact = {name: torch.tensor(value, dtype=torch.float64, device=self.device) for name, value in metrics.items()}
         self.log_dict(exact, batch_size=1, sync_dist=True)
 
     def as_model(self) -> NetworkModel:
-        """The current network as a model, without schema and card."""
+        """The current network as a model, without calibration, schema and card."""
         settings, domains = dict(self.hparams["network"]), self.hparams["domains"]
         target = settings.pop(TARGET, None) or CLASSES[GINE]
         return NetworkModel(
@@ -208,7 +214,6 @@ class GineModule(LightningModule):
             types=tuple(self.hparams["types"]),
             base=self.base,
             weights=save_network(self.network),
-            steps=self._steps,
         )
 
     def configure_optimizers(self) -> OptimizerLRScheduler:

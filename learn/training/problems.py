@@ -1,89 +1,108 @@
-"""The problems of a training: a data set to learn from, and problems to validate on."""
+"""The problems of a training: those that validate the network, and others for the verdict on it."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
-from epigym.errors import UsageError
+from epigym.encoding.encoder import Encoding, make_encoder
+from epigym.errors import EpigymError, LimitError, UsageError
+from epigym.features.types import FeatureTypes
+from epigym.space.signature import signature
+from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.data.dataset import DataSet
 from learn.data.distribution import sample_problems
 from learn.data.problems import check_domains
-from learn.data.rollout import Rollout
 from learn.data.sources import PublishedData, SampledData, Source, sample_tasks
-from learn.training.options import DistanceOptions, LossValidation, SearchValidation, Training
+from learn.training.options import LossValidation, SearchValidation, Training
+from learn.training.validation import Problems
+
+logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class TrainingProblems:
-    """The problems of a training.
+def find_first_task(settings: Training, source: Source) -> Task:
+    """The first training problem; nothing is explored for it.
 
-    Args:
-        settings: of the training.
-        source: where its data set comes from.
+    Raises:
+        EpigymError: when it is wrong, or validation by search would find no problems.
     """
+    if source.data.folder is not None:
+        return source.open(settings.outputs).first_task
+    if source.problems and isinstance(source.data, PublishedData):
+        _require_domains(settings, source.task_domains)
+    if source.problems or not isinstance(source.data, SampledData):
+        return source.tasks[0]
+    return next(sample_problems(source.domains[0], "train", source.data.seed, partially_explored=True)).task
 
-    settings: Training
-    source: Source
 
-    @cached_property
-    def data(self) -> DataSet:
-        """The data set, which is made if need be.
+def sample_validation(settings: Training, data: DataSet) -> list[Task]:
+    """The problems for validation by search: every second one held out, or larger ones sampled from the domains.
 
-        Raises:
-            EpigymError: when it is wrong, or when validation by search finds no problems.
-        """
-        source = self.source
-        if source.data.folder is None and isinstance(source.data, PublishedData) and source.problems:
-            self._require_domains(source.task_domains)
-        return source.open(self.settings.outputs)
+    Raises:
+        UsageError: when there are none of either.
+    """
+    validation = settings.validation
+    if isinstance(validation, LossValidation):
+        return []
+    if data.held_out:
+        return data.choose_held_out(validation.problems, start=0)
+    _require_domains(settings, data.domains)
+    return _sample_larger(data.domains, validation.problems, settings.seed)
 
-    @property
-    def card(self) -> dict[str, Any]:
-        """The description of the data set in the record of a run."""
-        return {**self.data.settings, "key": self.data.key}
 
-    @cached_property
-    def rollouts(self) -> list[Rollout]:
-        """The labelled training e-states, the same for both base heuristics.
+def sample_verdict(settings: Training, data: DataSet) -> list[Task]:
+    """Problems for the verdict, which chose nothing: of those held out the others, else sampled with another seed.
 
-        Raises:
-            EpigymError: when there are none.
-        """
-        return self.data.rollouts("samples" if isinstance(self.settings.objective, DistanceOptions) else "pairs")
+    With validation by loss they have the sizes of the published test problems. There are none if neither problems are
+    held out nor those of the data set belong to a domain.
+    """
+    validation, seed = settings.validation, settings.seed + 1
+    if data.held_out:
+        return data.choose_held_out(validation.verdict, start=1) if validation.verdict else []
+    if not data.domains or not validation.verdict:
+        return []
+    each = -(-validation.verdict // len(data.domains))
+    if isinstance(validation, LossValidation):
+        return sample_tasks(data.domains, "test", each, seed)[: validation.verdict]
+    known = {signature(task) for task in sample_validation(settings, data)}
+    return [task for task in _sample_larger(data.domains, each, seed) if signature(task) not in known]
 
-    @cached_property
-    def first_task(self) -> Task:
-        """The first training problem; nothing is explored for it."""
-        if self.source.data.folder is not None:
-            return self.data.first_task
-        if self.source.problems or not isinstance(self.source.data, SampledData):
-            return self.source.tasks[0]
-        return next(
-            sample_problems(self.source.domains[0], "train", self.source.data.seed, partially_explored=True)
-        ).task
 
-    @cached_property
-    def to_validate(self) -> list[Task]:
-        """The problems of validation by search: those held out, or larger problems sampled from the domains."""
-        validation, seed = self.settings.validation, self.settings.seed
-        if isinstance(validation, LossValidation):
-            return []
-        if self.data.held_out:
-            return self.data.choose_held_out(validation.problems)
-        self._require_domains(self.data.domains)
-        check_domains(self.data.domains)
-        large = validation.problems // 2
-        found = sample_tasks(self.data.domains, "validation", validation.problems - large, seed, long_goals=True)
-        return found + sample_tasks(self.data.domains, "test", large, seed, long_goals=True)
+def choose_fitting(tasks: Sequence[Task], encoding: Encoding) -> Problems:
+    """The problems that fit an encoding, with their types; logs a warning for each other.
 
-    def _require_domains(self, domains: Sequence[str]) -> None:
-        """Check that validation by search has domains to sample from."""
-        if isinstance(self.settings.validation, SearchValidation) and not any(domains):
-            raise UsageError(
-                "validation=search samples problems of the domains of problem=, but these belong to none: "
-                "give data=sampled or validation=loss"
-            )
+    Raises:
+        EpigymError: when there are problems and none of them fits.
+    """
+    found = [(task, FeatureTypes(task)) for task in tasks if _fits(task, encoding)]
+    if tasks and not found:
+        raise EpigymError(
+            f"no problem to validate on fits the {encoding.name} encoding: give it more room, see conf/encoding"
+        )
+    return found
+
+
+def _sample_larger(domains: Sequence[str], instances: int, seed: int) -> list[Task]:
+    """Problems of each domain, half with sizes of the split `validation`, half of `test`, all with long goals."""
+    check_domains(domains)
+    large = instances // 2
+    found = sample_tasks(domains, "validation", instances - large, seed, long_goals=True)
+    return found + sample_tasks(domains, "test", large, seed, long_goals=True)
+
+
+def _require_domains(settings: Training, domains: Sequence[str]) -> None:
+    if isinstance(settings.validation, SearchValidation) and not any(domains):
+        raise UsageError(
+            "validation=ranking samples problems of the domains of problem=, but these belong to none: "
+            "give data=sampled, or objective=distance validation=distance"
+        )
+
+
+def _fits(task: Task, encoding: Encoding) -> bool:
+    try:
+        make_encoder(StateSpace(task), encoding)
+    except LimitError as error:
+        logger.warning("left out: %s", error)
+        return False
+    return True

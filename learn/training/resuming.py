@@ -11,8 +11,9 @@ import random
 import struct
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -22,33 +23,20 @@ from lightning.fabric.plugins import CheckpointIO
 from epigym.errors import CheckpointError, EpigymError
 from epigym.io.checksummed import DIGITS, append_checksum, read_checksummed_bytes
 from epigym.io.files import AnyPath, replacing, write_rows
-from learn.training.options import CHECKPOINTS, LAST, RUN_FILE, Training
+from learn.models.calibration import Calibration
+from learn.models.gine.model import NetworkModel
+from learn.training.module import GineModule
+from learn.training.options import LAST
 
 _STATE = "continuation"
 
 
-def begin(settings: Training) -> Path | None:
-    """Find the checkpoint to resume from, if any, and delete outdated results from the folder of the run.
-
-    Args:
-        settings: of the training.
+def require_end_of_epoch(path: Path) -> None:
+    """Check that training can go on from a checkpoint.
 
     Raises:
-        CheckpointError: when training cannot be resumed from the checkpoint.
+        CheckpointError: when it is damaged, or was written in the middle of an epoch.
     """
-    folder = settings.run_dir / CHECKPOINTS
-    own = folder / f"{LAST}.ckpt"
-    given = None if settings.ckpt_path is None else Path(settings.ckpt_path)
-    path = own if own.exists() else given
-    if path is not None:
-        _require_end_of_epoch(path)
-    if not own.exists():
-        (folder / "best.ckpt").unlink(missing_ok=True)  # from an unfinished epoch
-    (settings.run_dir / RUN_FILE).unlink(missing_ok=True)
-    return path
-
-
-def _require_end_of_epoch(path: Path) -> None:
     content = read_checkpoint(path)
     try:
         progress = content["loops"]["fit_loop"]["epoch_progress"]["current"]
@@ -56,7 +44,7 @@ def _require_end_of_epoch(path: Path) -> None:
     except (KeyError, TypeError):
         is_end = False
     if not is_end:
-        raise CheckpointError(f"{path} is not of the end of an epoch of learn.train: go on from its {LAST}.ckpt")
+        raise CheckpointError(f"{path} is not of the end of an epoch of learn.train: go on from its {LAST}")
 
 
 def write_checkpoint(content: Mapping[str, Any], path: AnyPath) -> None:
@@ -140,15 +128,26 @@ class Continuation(Callback):
             one.reset_restart_stage()
 
 
-class History(Callback):
-    """The metrics of a training, one row for each step that ended an epoch or was followed by a validation.
+class Best(NamedTuple):
+    """The best network so far.
 
-    They are stored in every checkpoint and in a CSV file.
+    Attributes:
+        model: the network, with its calibration.
+        step: of its validation, see `History.rows`.
+    """
+
+    model: NetworkModel
+    step: int
+
+
+class History(Callback):
+    """The metrics of a training and its best network, stored in every checkpoint; the metrics also in a CSV file.
 
     Args:
         path: the CSV file.
 
     Attributes:
+        best: the network with the lowest `val/score`; None before the first validation.
         earlier: seconds of training before it was resumed.
     """
 
@@ -156,52 +155,79 @@ class History(Callback):
         self._path = path
         self._rows: dict[int, dict[str, float]] = {}
         self._start = time.perf_counter()
+        self._stored: dict[str, Any] | None = None
+        self.best: Best | None = None
         self.earlier = 0.0
 
     @property
     def rows(self) -> list[dict[str, float]]:
-        """The metrics by name, with `epoch`, `step` and, for validations, the `seconds` of training."""
+        """One row for each step that ended an epoch or was followed by a validation, and one before the first step.
+
+        The metrics by name, with `epoch` and `step`, both -1 before the first step, and, for validations, the `seconds`
+        of training.
+        """
         return [self._rows[step] for step in sorted(self._rows)]
+
+    @property
+    def best_row(self) -> dict[str, float]:
+        """The row of the best network."""
+        assert self.best is not None
+        return self._rows[self.best.step]
 
     @property
     def seconds(self) -> float:
         """Seconds of training, including those before it was resumed."""
         return self.earlier + time.perf_counter() - self._start
 
-    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Start the clock."""
+    def is_validated(self, step: int) -> bool:
+        """Whether a validation followed this step."""
+        return "val/score" in self._rows.get(step, {})
+
+    def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Start the clock, and restore the best network."""
         self._start = time.perf_counter()
+        if self._stored is not None:
+            assert isinstance(pl_module, GineModule)
+            weights = {name: tensor.numpy(force=True) for name, tensor in self._stored["weights"].items()}
+            steps = Calibration(*self._stored["calibration"])
+            self.best = Best(replace(pl_module.as_model(), weights=weights, steps=steps), self._stored["step"])
 
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Add the metrics of validation."""
-        if not trainer.sanity_checking:
-            self._add(trainer, {"seconds": self.seconds} | _collect_metrics(trainer, of_training=False))
+        """Add the metrics of validation, and keep the network if it is the best."""
+        assert isinstance(pl_module, GineModule)
+        row = self._add(trainer, {"seconds": self.seconds} | _collect_metrics(trainer, of_training=False))
+        if self.best is None or row["val/score"] < self.best_row["val/score"]:
+            self.best = Best(pl_module.validated, int(row["step"]))
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Add the metrics of the epoch."""
         self._add(trainer, _collect_metrics(trainer, of_training=True))
 
     def state_dict(self) -> dict[str, Any]:
-        """The rows, and the seconds of training."""
-        return {"rows": self.rows, "seconds": self.seconds}
+        """The rows, the seconds of training and the best network, as plain values and tensors."""
+        state: dict[str, Any] = {"rows": self.rows, "seconds": self.seconds, "best": None}
+        if self.best is not None:
+            model = self.best.model
+            state["best"] = {
+                "weights": {name: torch.from_numpy(array) for name, array in model.weights.items()},
+                "calibration": [list(model.steps.values), list(model.steps.steps)],
+                "step": self.best.step,
+            }
+        return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore them."""
         self._rows = {int(row["step"]): dict(row) for row in state_dict["rows"]}
-        self.earlier = state_dict["seconds"]
+        self.earlier, self._stored = state_dict["seconds"], state_dict["best"]
 
-    def _add(self, trainer: Trainer, metrics: dict[str, float]) -> None:
-        step = trainer.global_step - 1
-        row = self._rows.setdefault(step, {"epoch": float(trainer.current_epoch), "step": float(step)})
+    def _add(self, trainer: Trainer, metrics: dict[str, float]) -> dict[str, float]:
+        step, epoch = trainer.global_step - 1, -1 if trainer.sanity_checking else trainer.current_epoch
+        row = self._rows.setdefault(step, {"epoch": float(epoch), "step": float(step)})
         row.update(metrics)
         if trainer.is_global_zero:
             names = sorted({name for row in self.rows for name in row}, key=lambda name: ("/" in name, name))
             write_rows(self._path, names, self.rows)
-
-
-def find_row(checkpoint: Mapping[str, Any], history: History) -> dict[str, float]:
-    """The metrics of the validation after which a checkpoint was written."""
-    return next(row for row in history.rows if row["step"] == checkpoint["global_step"] - 1)
+        return row
 
 
 def _collect_metrics(trainer: Trainer, *, of_training: bool) -> dict[str, float]:

@@ -3,94 +3,123 @@
 from __future__ import annotations
 
 import logging
+import signal
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from hydra.core.hydra_config import HydraConfig
 from lightning import Callback, LightningDataModule, LightningModule, Trainer
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint, WeightAveraging
 from lightning.pytorch.callbacks.early_stopping import EarlyStoppingReason
-from lightning.pytorch.loggers import Logger, TensorBoardLogger
+from lightning.pytorch.loggers import Logger
+from omegaconf import OmegaConf
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from torch.optim.swa_utils import get_ema_multi_avg_fn
 
+from epigym.config.registry import check
 from epigym.config.targets import TARGET, make
 from epigym.errors import UsageError
 from epigym.io.files import write_text
-from learn.training.options import CHECKPOINTS, LAST, Training, as_yaml, collect_given
-from learn.training.resuming import ChecksummedIO, Continuation
+from epigym.names import unknown
+from learn.training.module import GineModule
+from learn.training.options import CHECKPOINTS, LAST, Training, as_yaml
+from learn.training.resuming import ChecksummedIO, Continuation, History
+
+logger = logging.getLogger(__name__)
+
+METRICS = {
+    "loss": ("val/loss", "val/mae", "val/rmse", "val/r2", "val/within_half"),
+    "search": ("val/solved", "val/expanded", "val/stopped"),
+}
+"""The metrics that a kind of validation logs beside `val/score` and `train/loss`."""
+SHOWN = {
+    "loss": "MAE {val/mae:.3f} steps, R² {val/r2:.2f}",
+    "search": "{val/solved:.0f} solved, {val/expanded:.0f} expanded",
+}
+"""Formats of the newest metrics in the progress bar."""
+_MEASURES = {"loss": "validation loss", "search": "search on the validation problems"}
 
 
-class Criterion(NamedTuple):
-    """The criterion that selects the best checkpoint.
-
-    Attributes:
-        monitor: name of the metric; the smaller, the better.
-        measure: name of the criterion in messages.
-        shown: format of the newest metrics in the progress bar, by their names.
-    """
-
-    monitor: str
-    measure: str
-    shown: str
-
-
-BY_LOSS = Criterion("val/loss", "validation loss", "MAE {val/mae:.3f} steps, R² {val/r2:.2f}")
-BY_SEARCH = Criterion(
-    "val/score", "search on the validation problems", "{val/solved:.0f} solved, {val/expanded:.0f} expanded"
-)
-
-
-def make_trainer(settings: Training, validation: Criterion, *extra: Callback) -> Trainer:
-    """The trainer: best checkpoint, early stopping, logs, one progress bar, and the user's callbacks and loggers.
+def make_trainer(settings: Training, *extra: Callback) -> Trainer:
+    """The trainer: checkpoints, averaged weights, one progress bar, and the callbacks and loggers of the settings.
 
     Args:
         settings: of the training.
-        validation: criterion for the best checkpoint.
         *extra: further callbacks.
+
+    Raises:
+        UsageError: when an option, a callback or a logger does not fit.
     """
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", ".*does not have many workers.*")  # batches are made in this process on purpose
     warnings.filterwarnings("ignore", ".*treespec.*is deprecated.*")  # internal to Lightning and PyTorch
     warnings.filterwarnings("ignore", ".*exists and is not empty")  # when a training is resumed
-    run_dir = settings.run_dir
-    checkpoints: dict[str, Any] = {"dirpath": run_dir / CHECKPOINTS, "enable_version_counter": False}
-    callbacks: list[Callback] = [
-        ModelCheckpoint(filename="best", monitor=validation.monitor, **checkpoints),
-        # `save_last` writes only when the monitored metric improves, or in the middle of an epoch.
-        ModelCheckpoint(filename=LAST, monitor=None, save_on_train_epoch_end=True, **checkpoints),
-        # Not strict: a training may end before the first validation.
-        EarlyStopping(monitor=validation.monitor, patience=settings.patience, strict=False),
-        TrainingProgress(validation.shown),
+    folder, by = settings.run_dir / CHECKPOINTS, settings.validation.by
+    callbacks = [
+        # `save_last` writes only when a monitored metric improves, or in the middle of an epoch.
+        ModelCheckpoint(folder, Path(LAST).stem, save_on_train_epoch_end=True, enable_version_counter=False),
+        TrainingProgress(SHOWN[by]),
         Continuation(),
         *_make_averaging(settings.model.averaging),
         *extra,
-        *(_make_instance(one, Callback) for one in settings.callbacks),
+        *(_make_instance(f"callbacks.{name}", one, Callback) for name, one in settings.callbacks.items()),
     ]
+    _require_metrics(callbacks, by)
     loggers = [
-        TensorBoardLogger(run_dir, name="tensorboard", version="", default_hp_metric=False),
-        *(_make_instance(one, Logger) for one in settings.loggers),
+        _make_instance(f"logger.{name}", {**one, "save_dir": one["save_dir"] or settings.run_dir}, Logger)
+        if "save_dir" in one
+        else _make_instance(f"logger.{name}", one, Logger)
+        for name, one in settings.logger.items()
     ]
+    options = _choose_options(settings)
+    try:
+        trainer = Trainer(**options, callbacks=callbacks, logger=loggers)
+    except (ImportError, RuntimeError, TypeError, ValueError, MisconfigurationException) as error:
+        raise UsageError(f"trainer: {error}".partition("\n")[0]) from error
+    if not trainer.limit_val_batches:
+        raise UsageError("trainer.limit_val_batches=0: validation chooses the network: leave it out")
+    trainer.strategy.checkpoint_io = ChecksummedIO()
+    return trainer
+
+
+def _choose_options(settings: Training) -> dict[str, Any]:
+    """The arguments of the trainer but callbacks and loggers.
+
+    Raises:
+        UsageError: when one is unknown or of the wrong type.
+    """
+    for name in ("callbacks", "logger"):
+        if name in settings.trainer:
+            raise UsageError(f"trainer.{name}: give +{name}.mine._target_=module.Class in place of it")
     ours: dict[str, Any] = {
-        "default_root_dir": run_dir,
+        "default_root_dir": settings.run_dir,
         "enable_progress_bar": False,
         "enable_model_summary": False,
-        "num_sanity_val_steps": 0,
+        "num_sanity_val_steps": -1,  # all: the first validation, before any step
         "log_every_n_steps": 1,
     }
-    options = {**ours, **collect_given(settings.trainer)}
+    options = ours | check("lightning.Trainer", Trainer, settings.trainer)
     most, every = options.get("max_epochs") or -1, options.get("check_val_every_n_epoch") or 1
     if 0 < most < every:
         options["check_val_every_n_epoch"] = most
-    try:
-        trainer = Trainer(**options, callbacks=callbacks, logger=loggers)
-    except (ImportError, TypeError, ValueError, MisconfigurationException) as error:
-        raise UsageError(f"trainer: {error}") from error
-    trainer.strategy.checkpoint_io = ChecksummedIO()
-    return trainer
+    return options
+
+
+def _require_metrics(callbacks: Sequence[Callback], by: str) -> None:
+    """Check the metrics that callbacks monitor.
+
+    Raises:
+        UsageError: when a strict one monitors a metric that is not logged.
+    """
+    known = ("train/loss", "val/score", *METRICS[by])
+    for one in callbacks:
+        name, is_strict = getattr(one, "monitor", None), getattr(one, "strict", True)
+        if name is not None and is_strict and name not in known:
+            raise UsageError(f"{type(one).__name__}: {unknown('metric', name, known)}; strict=false allows others")
 
 
 def _make_averaging(decay: float) -> list[Callback]:
@@ -99,54 +128,90 @@ def _make_averaging(decay: float) -> list[Callback]:
     return [WeightAveraging(use_buffers=False, multi_avg_fn=average(decay))] if decay else []
 
 
-def write_settings(trainer: Trainer, settings: Training) -> None:
-    """Write the settings into the folder of the run."""
-    if trainer.is_global_zero:
-        write_text(settings.run_dir / "config.yaml", as_yaml(settings))
-
-
-def _make_instance(settings: Mapping[str, Any], kind: type[Any]) -> Any:
-    """Make an object of a user's class that derives from `kind`."""
-    made = make(settings, None)
+def _make_instance(place: str, settings: Mapping[str, Any], kind: type[Any]) -> Any:
+    """Make an object of a class that derives from `kind`."""
+    try:
+        made = make(settings, None)
+    except UsageError:
+        raise
+    except Exception as error:  # a user's class may raise any exception
+        raise UsageError(f"{place}: {settings[TARGET]}: {str(error).partition(chr(10))[0]}") from error
     if not isinstance(made, kind):
-        raise UsageError(f"_target_={settings[TARGET]}: expected a class that derives from Lightning's {kind.__name__}")
+        raise UsageError(f"{place}: {settings[TARGET]} does not derive from Lightning's {kind.__name__}")
     return made
 
 
-def fit(
-    trainer: Trainer, module: LightningModule, data: LightningDataModule, run_dir: Path, checkpoint: Path | None
-) -> None:
-    """Train, starting from a checkpoint if there is one.
+def write_settings(settings: Training) -> None:
+    """Write the settings, and the overrides of the command line, into the folder of the run."""
+    write_text(settings.run_dir / "config.yaml", as_yaml(settings))
+    if HydraConfig.initialized():
+        overrides = OmegaConf.to_yaml(HydraConfig.get().overrides.task)
+        write_text(settings.run_dir / "overrides.yaml", overrides)
 
-    Raises:
-        KeyboardInterrupt: when the training is interrupted; the message says how to resume it.
-    """
+
+def fit(trainer: Trainer, module: GineModule, data: LightningDataModule, checkpoint: Path | None) -> bool:
+    """Train, starting from a checkpoint if there is one; whether it was interrupted."""
+    handler = signal.getsignal(signal.SIGINT)
     try:
         trainer.fit(module, data, ckpt_path=checkpoint and str(checkpoint))
-    except SystemExit:  # raised by Lightning after a KeyboardInterrupt
+    except SystemExit:  # raised by Lightning after a KeyboardInterrupt; it ignores further ones from there on
         if not trainer.is_global_zero:
             raise
-        is_kept = (run_dir / CHECKPOINTS / f"{LAST}.ckpt").exists()
-        remedy = f"go on with resume=true run_dir={run_dir}" if is_kept else "no epoch was finished, nothing is kept"
-        raise KeyboardInterrupt(remedy) from None
+        signal.signal(signal.SIGINT, handler)
+        return True
+    return False
 
 
-def describe_end(trainer: Trainer, epochs: int, measure: str) -> str:
+def validate_last(
+    trainer: Trainer, module: GineModule, data: LightningDataModule, history: History, seconds: int | None = None
+) -> None:
+    """Validate the averaged weights of the last step, unless that has happened.
+
+    Args:
+        trainer: whose training has ended.
+        module: its module.
+        data: its data.
+        history: its history.
+        seconds: give up after so many seconds, or when interrupted; None for no limit.
+    """
+    if history.is_validated(trainer.global_step - 1) or not trainer.global_step:
+        return
+    if seconds is None:
+        trainer.validate(module, datamodule=data, verbose=False)
+        return
+    callbacks: Any = trainer
+    for one in callbacks.callbacks:
+        if isinstance(one, WeightAveraging):
+            one.on_train_end(trainer, module)
+    logger.info("interrupted: validating the network of the last step, for at most %d s", seconds)
+    previous = signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGINT))
+    signal.alarm(seconds)
+    try:
+        trainer.validate(module, datamodule=data, verbose=False)
+    except (KeyboardInterrupt, SystemExit):
+        logger.info("its validation was given up")
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+def describe_end(trainer: Trainer, epochs: int, by: str) -> str:
     """Describe in one line when and why a training stopped.
 
     Args:
         trainer: trainer of the training.
         epochs: number of epochs begun.
-        measure: name of the criterion for the best checkpoint.
+        by: kind of validation.
     """
-    early = next(one for one in trainer.early_stopping_callbacks if isinstance(one, EarlyStopping))
+    measure = _MEASURES[by]
     interval = trainer.val_check_interval  # a share of an epoch, or a number of steps
     is_once = trainer.check_val_every_n_epoch == 1 and isinstance(interval, float) and interval == 1
     unit = "epochs" if is_once else "validations"
-    if early.stopping_reason is EarlyStoppingReason.PATIENCE_EXHAUSTED:
-        return f"early stopping after epoch {epochs}: no better {measure} for {early.patience} {unit}"
-    if early.stopping_reason is EarlyStoppingReason.NON_FINITE_METRIC:
-        return f"stopped after epoch {epochs}: the {measure} is no finite number"
+    for early in trainer.early_stopping_callbacks:
+        if isinstance(early, EarlyStopping) and early.stopping_reason is EarlyStoppingReason.PATIENCE_EXHAUSTED:
+            return f"early stopping after epoch {epochs}: no better {measure} for {early.patience} {unit}"
+        if isinstance(early, EarlyStopping) and early.stopping_reason is EarlyStoppingReason.NON_FINITE_METRIC:
+            return f"stopped after epoch {epochs}: the {measure} is no finite number"
     if 0 <= trainer.max_steps <= trainer.global_step:
         return f"step limit: {trainer.max_steps:,} steps, epoch {epochs}"
     if trainer.max_epochs is not None and 0 <= trainer.max_epochs <= trainer.current_epoch:

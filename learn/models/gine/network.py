@@ -170,6 +170,19 @@ def make_two_layers(*sizes: int) -> nn.Sequential:
     return nn.Sequential(nn.Linear(first, hidden), nn.ReLU(), nn.Linear(hidden, last))
 
 
+def find_network(settings: Mapping[str, Any]) -> type[nn.Module]:
+    """The class of the network described by settings, see `make_network`.
+
+    Raises:
+        UsageError: when the class does not exist, or is not a network.
+    """
+    target = settings.get(TARGET)
+    kind = GineNetwork if target is None else find(target)
+    if not (isinstance(kind, type) and issubclass(kind, nn.Module)):
+        raise UsageError(f"{TARGET}={target}: expected a class that derives from torch.nn.Module")
+    return kind
+
+
 def make_network(settings: Mapping[str, Any], encoding: Mapping[str, Any], types: Sequence[int]) -> nn.Module:
     """Make the network described by settings: `GineNetwork`, or the class named by `_target_`.
 
@@ -180,10 +193,7 @@ def make_network(settings: Mapping[str, Any], encoding: Mapping[str, Any], types
     Raises:
         UsageError: when the class does not exist, is not a network, or does not accept the settings.
     """
-    target = settings.get(TARGET)
-    kind = GineNetwork if target is None else find(target)
-    if not (isinstance(kind, type) and issubclass(kind, nn.Module)):
-        raise UsageError(f"{TARGET}={target}: expected a class that derives from torch.nn.Module")
+    kind = find_network(settings)
     parameters = inspect.signature(kind).parameters
     chosen = {name: value for name, value in settings.items() if name in parameters or name not in _OURS}
     offered = {"encoding": dict(encoding), "types": tuple(types)}

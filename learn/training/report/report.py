@@ -13,7 +13,8 @@ import torch
 from numpy.typing import NDArray
 
 from epigym.io.checksummed import write_checksummed
-from learn.training.data_module import StateSamples
+from epigym.io.tables import Table
+from learn.training.batches import StateSamples
 from learn.training.module import StepErrors
 
 
@@ -52,3 +53,21 @@ def write_record(record: Mapping[str, Any], path: Path) -> None:
     """Write the record of a finished run with the versions of packages and a checksum."""
     versions = {name: version(name) for name in ("epigym", "lightning", "numpy", "torch", "torch-geometric")}
     write_checksummed(path, {**record, "versions": {"python": platform.python_version(), **versions}})
+
+
+def make_metrics_table(metrics: Mapping[str, float]) -> Table:
+    """The table of the kept network beside baselines."""
+    if "val/problems" in metrics:
+        rows = [
+            [name, f"{metrics[f'{key}/solved']:.0f}", f"{metrics[f'{key}/expanded']:,.0f}"]
+            for key, name in (("val", "network"), ("untrained", "before training"))
+            if f"{key}/solved" in metrics
+        ]
+        title = f"greedy search on {metrics['val/problems']:.0f} validation problems"
+        return Table(title, ("guidance", "solved", "expanded"), rows)
+    rows = []
+    for key, name in (("val", "network"), ("median", "median distance"), ("goal_count", "goal count")):
+        mae, rmse, r2, near = (metrics[f"{key}/{metric}"] for metric in ("mae", "rmse", "r2", "within_half"))
+        rows.append([name, f"{mae:.3f}", f"{rmse:.3f}", f"{r2:.3f}", f"{near:.1%}"])
+    titles = ("predictor", "MAE", "RMSE", "R²", "within half a step")
+    return Table("errors on held-out samples, in steps", titles, rows)

@@ -2,25 +2,31 @@
 
 import csv
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from epigym.language import Reading
 from learn.data.dataset import DataSet
 from learn.data.explorers import ExplorerSettings
 from learn.data.sources import SampledData, Source
+from learn.models import open_model
+from learn.models.gine.model import NetworkModel
 from learn.training.resuming import read_checkpoint
 
 PROBLEM = "collaboration_communication/2_2_3_pl_6"  # 225 e-states
 HASH = {"name": "hash", "width": 64}
-PAPER = ("recipe=paper", f"problem={PROBLEM}", "trainer=cpu", "batch_size=40", "trainer.max_epochs=4")
-"""A training of the paper's network, four steps an epoch."""
-SEARCHED = ("domain=consecutive_numbers", "trainer=cpu", "data.instances=2", "data.expansions=8", "batch_size=64",
-            "validation.problems=2", "validation.nodes=20", "model.network.width=4", "model.network.layers=2",
-            "trainer.max_epochs=4", "trainer.check_val_every_n_epoch=1")  # fmt: skip
-"""A training that is validated by search, of a second."""
+PAPER = ("experiment=paper", f"problem={PROBLEM}", "trainer.accelerator=cpu", "batch_size=40", "trainer.max_epochs=4",
+         "validation.verdict=0")  # fmt: skip
+"""A training of the paper's network, four steps an epoch, without a verdict."""
+SEARCHED = ("model=gine", "objective=ranking", "data=sampled", "base=h_ff", "domain=consecutive_numbers",
+            "trainer.accelerator=cpu", "data.instances=2", "data.expansions=8", "batch_size=64",
+            "validation.problems=2", "validation.verdict=0", "validation.nodes=20", "model.network.width=4",
+            "model.network.layers=2", "trainer.max_epochs=4", "trainer.check_val_every_n_epoch=1")  # fmt: skip
+"""A training that is validated by search, of a second, without a verdict."""
 
 Fit = Callable[..., dict[str, float]]
 
@@ -59,11 +65,28 @@ def drop_seconds(rows: list[dict[str, float]]) -> list[dict[str, float]]:
 
 
 def assert_same(first: Path, second: Path) -> None:
-    """See that the folders of two runs hold the same checkpoints and metrics."""
+    """See that the folders of two runs hold the same checkpoint, metrics and model."""
     assert drop_seconds(rows_of(first)) == drop_seconds(rows_of(second))
-    for name in ("best", "last"):
-        one, two = (read_checkpoint(run / "checkpoints" / f"{name}.ckpt") for run in (first, second))
-        assert one["global_step"] == two["global_step"]
-        assert one.keys() == two.keys()
-        for part in one.keys() - {"callbacks", "loops"}:  # these hold folders and seconds
-            assert is_same(one[part], two[part]), (name, part)
+    one, two = (read_checkpoint(run / "checkpoints" / "last.ckpt") for run in (first, second))
+    assert one["global_step"] == two["global_step"]
+    assert one.keys() == two.keys()
+    for part in one.keys() - {"callbacks", "loops"}:  # these hold folders and seconds
+        assert is_same(one[part], two[part]), part
+    ours, theirs = map(model_of, (first, second))
+    assert strip(ours) == strip(theirs)
+    assert ours.weights.keys() == theirs.weights.keys()
+    for name, weights in ours.weights.items():
+        assert np.array_equal(weights, theirs.weights[name]), name
+
+
+def model_of(run: Path) -> NetworkModel:
+    """The network of a training."""
+    model = open_model(run)
+    assert isinstance(model, NetworkModel)
+    return model
+
+
+def strip(model: NetworkModel) -> NetworkModel:
+    """A model without weights, and without what differs between two equal trainings."""
+    card = {name: value for name, value in model.card.items() if name != "seconds"}
+    return replace(model, path="", card=card, weights={})

@@ -1,14 +1,12 @@
 """Trainings with settings composed from the real files."""
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 
 from learn.train import Train, train
-from learn.training import example
 from tests.helpers.commands import compose
 from tests.helpers.runs import Fit
 
@@ -19,11 +17,8 @@ def one_thread() -> None:
 
 
 @pytest.fixture
-def fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fit:
+def fit(tmp_path: Path) -> Fit:
     """Trains as the command does with some overrides, in a folder `run`; returns the metrics of the run."""
-
-    # Searching afterwards would take longer than training.
-    monkeypatch.setattr(example, "find_solved", partial(example.find_solved, nodes=30))
 
     def make(*overrides: str, run: str = "run") -> dict[str, float]:
         folder = tmp_path / run

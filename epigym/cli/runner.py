@@ -29,12 +29,14 @@ from omegaconf.errors import ConfigTypeError, OmegaConfBaseException
 
 import epigym
 from domains.output import end_at_closed_pipe
+from domains.words import split
 from epigym.cli.codes import ExitCode, fail, warning
 from epigym.cli.help import format_help
 from epigym.cli.options import add_options
 from epigym.cli.settings import Settings, read
 from epigym.cli.words import hydra_words
 from epigym.config.packages import PLACE, check_place, extras, missing
+from epigym.config.registry import option_file
 from epigym.errors import UsageError
 from epigym.io.locking import locking
 from epigym.names import unknown
@@ -82,7 +84,7 @@ def _run(task: Callable[[S], ExitCode | float | None], settings: type[S], comman
     os.environ["HYDRA_FULL_ERROR"] = "1"  # errors reach this function
     try:
         check_place("learn", "search")
-        sys.argv[1:] = _read(arguments, settings)
+        sys.argv[1:] = _read(arguments, settings, command)
         with extras():
             gc.freeze()  # nothing imported is garbage: no collection, not even the last one, looks through it
             code = _run_composed(task, settings, command)
@@ -97,7 +99,7 @@ def _run(task: Callable[[S], ExitCode | float | None], settings: type[S], comman
     sys.exit(code)
 
 
-def _read(arguments: list[str], settings: type[Any]) -> list[str]:
+def _read(arguments: list[str], settings: type[Any], command: str) -> list[str]:
     """The options, and the settings as Hydra reads them; refuses options that Hydra answers with a page of its own."""
     parser = get_args_parser()
     parser.exit_on_error = False
@@ -111,10 +113,21 @@ def _read(arguments: list[str], settings: type[Any]) -> list[str]:
         raise UsageError(f"{SLURM}: there is no sbatch: start it on a machine that can submit, or give {LOCAL}")
     options = [one for one in arguments if all(one is not word for word in known.overrides)]
     words = hydra_words(known.overrides, settings, is_sweep=known.multirun)
+    _require_experiment_of(command, words)
     add_options(words)
     if known.multirun:
         _require_jobs(words)
     return options + words
+
+
+def _require_experiment_of(command: str, words: Sequence[str]) -> None:
+    """Raise a UsageError for an experiment that belongs to other commands, which the comments of its file name."""
+    for name in (name for word in words if word.startswith("experiment=") for name in split(word.partition("=")[2])):
+        file = option_file("experiment", name)
+        text = file.read_text(encoding="utf-8") if file.is_file() else ""
+        commands = re.findall(rf"python -m (\S+) experiment={name}\b", text)
+        if commands and command not in commands:
+            raise UsageError(f"experiment={name} is one of {commands[0]}: python -m {commands[0]} experiment={name}")
 
 
 def _require_jobs(words: Sequence[str]) -> None:

@@ -72,6 +72,8 @@ def _rewritten(word: str, hints: dict[str, Any], is_sweep: bool) -> str:
         return word
     if "parameters" in hints and key not in hints and key.isidentifier():
         name = f"+parameters.{key}"
+    if key in hints and get_origin(hints[key]) is dict and value.startswith("[{"):
+        raise UsageError(f"{key}= is a mapping by name: give +{key}.mine._target_=module.Class in place of a list")
     elements = split(value)
     is_text = hints.get(key) in (str, str | None)
     text = ",".join(hydra_value(element, is_text=is_text) for element in elements)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import sys
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint, WeightAveraging
 from lightning.pytorch.callbacks.early_stopping import EarlyStoppingReason
 from lightning.pytorch.loggers import Logger
+from lightning.pytorch.strategies.launchers.subprocess_script import _SubprocessScriptLauncher
 from omegaconf import OmegaConf
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from torch.optim.swa_utils import get_ema_multi_avg_fn
@@ -82,7 +84,11 @@ def make_trainer(settings: Training, *extra: Callback) -> Trainer:
         raise UsageError(f"trainer: {error}".partition("\n")[0]) from error
     if not trainer.limit_val_batches:
         raise UsageError("trainer.limit_val_batches=0: validation chooses the network: leave it out")
+    if 0 in (trainer.max_steps, trainer.max_epochs):
+        raise UsageError("trainer.max_steps and trainer.max_epochs: no step would be taken: give at least 1, or -1")
     trainer.strategy.checkpoint_io = ChecksummedIO()
+    if isinstance(trainer.strategy.launcher, _SubprocessScriptLauncher):  # starts this command for other processes
+        sys.argv.append(f"run_dir={settings.run_dir}")
     return trainer
 
 
@@ -102,7 +108,7 @@ def _choose_options(settings: Training) -> dict[str, Any]:
         "num_sanity_val_steps": -1,  # all: the first validation, before any step
         "log_every_n_steps": 1,
     }
-    options = ours | check("lightning.Trainer", Trainer, settings.trainer)
+    options = ours | check("trainer", Trainer, settings.trainer)
     most, every = options.get("max_epochs") or -1, options.get("check_val_every_n_epoch") or 1
     if 0 < most < every:
         options["check_val_every_n_epoch"] = most

@@ -10,13 +10,11 @@ import pytest
 from epigym.errors import UsageError
 from learn.train import Train
 from learn.train_linear import TrainLinear
-from learn.training import options
 from tests.helpers.commands import compose
 
 RUN = """
 import contextlib, io, json, os, sys
-import learn.assess, learn.train, learn.train_linear, learn.training.options
-learn.training.options.GPU_FILES = ()
+import learn.assess, learn.train, learn.train_linear
 os.environ["PATH"] = ""
 for name, arguments in json.load(sys.stdin):
     sys.argv = [name, *arguments, "hydra.run.dir=hydra", "hydra.sweep.dir=hydra"]
@@ -50,13 +48,14 @@ CASES = (
     Case("model=paper model.network.dropout=1.5", "model.network.dropout=1.5: expected at most 1"),
     Case("model=paper model.network.margin=0.6", "model.network.margin=0.6: expected at most 0.5"),
     *(
-        Case(f"model.network.{name}={value}", f"model.network.{name}={value}: expected at least 1, and finite")
+        Case(f"model=gine model.network.{name}={value}",
+             f"model.network.{name}={value}: expected at least 1, and finite")
         for name, value in (("width", 0), ("layers", 0))
     ),
-    Case("model.network.type_dropout=1.5", "model.network.type_dropout=1.5: expected at most 1"),
+    Case("model=gine model.network.type_dropout=1.5", "model.network.type_dropout=1.5: expected at most 1"),
     Case("model.averaging=1.5", "model.averaging=1.5: expected at most 1"),
-    Case("+model.network.heads=3", "unknown setting 'model.network.heads': did you mean 'model.network.layers' "
-         "or 'model.network.width' or 'model.network.type_dropout'?"),
+    Case("model=gine +model.network.heads=3", "unknown setting 'model.network.heads': did you mean "
+         "'model.network.layers' or 'model.network.width' or 'model.network.type_dropout'?"),
     *(
         Case(f"model.optimizer.{name}={value}", f"model.optimizer.{name}={value}: expected at least 0, and finite")
         for name, value in (("lr", -1.0), ("lr", "inf"), ("lr", "nan"), ("weight_decay", -0.1))
@@ -70,10 +69,19 @@ CASES = (
         for betas in ("0.9, 1.0", "-0.1, 0.9", "0.9")
     ),
     *(
-        Case(f"data.{name}=0", f"data.{name}=0: expected at least 1, and finite")
+        Case(f"data=sampled data.{name}=0", f"data.{name}=0: expected at least 1, and finite")
         for name in ("instances", "goals", "expansions")
     ),
-    *(Case(f"validation.{name}=0", f"validation.{name}=0: expected at least 1") for name in ("problems", "nodes")),
+    *(
+        Case(f"encoding=relational validation.{name}={value}",
+             f"validation.{name}={value}: expected at least {least}, and finite")
+        for name, value, least in (("problems", 0, 1), ("nodes", 0, 1), ("verdict", -1, 0))
+    ),
+    *(
+        Case(f"validation.share={share}",
+             f"validation: share={share}: expected a number between 0 and 1, such as 0.2")
+        for share in ("0.0", "1.0")
+    ),
     Case("batch_size=0", "batch_size=0: expected at least 1, and finite"),
     *(
         Case(given, f"{given}: expected at least {least}, and finite", command=LINEAR)
@@ -84,15 +92,23 @@ CASES = (
     Case("bases=[h_max]", "unknown bases 'h_max': did you mean 'h_add'?", command=LINEAR),
     Case("base=h_max", "unknown base 'h_max': did you mean 'h_add'?"),
     Case("objective=distance objective.max_distance=0", "objective.max_distance=0: expected at least 1, and finite"),
-    Case("trainer=gpu", "trainer.accelerator: this machine has no GPU for 'gpu': give trainer=auto or trainer=cpu"),
+    Case("trainer=gpu", "trainer=gpu: expected a mapping"),
     Case("-m hydra/launcher=slurm encoding=map,hash", "hydra/launcher=slurm: there is no sbatch: start it on a machine "
          "that can submit, or give hydra/launcher=local"),
     Case("run_dir=file/run", "cannot write file/run: file is not a folder", 73),
+    Case("run_dir=finished_0",
+         "run_dir=finished_0: there is a training: go on with ckpt_path=last, or name another"),
     *(
-        Case(f"run_dir=finished_{number}",
-             f"run_dir=finished_{number}: there is a training: go on with resume=true, or name another")
-        for number in range(len(FINISHED))
+        Case(f"run_dir=finished_{number}", f"run_dir=finished_{number}: there is a training: name another")
+        for number in (1, 2)
     ),
+    Case("run_dir=finished_0 ckpt_path=file",
+         "run_dir=finished_0: there is a training: go on with ckpt_path=last, or name another"),
+    *(
+        Case(f"run_dir={run} ckpt_path=last", f"ckpt_path=last: there is no {run}/checkpoints/last.ckpt", 66)
+        for run in ("new", "finished_1")
+    ),
+    Case("ckpt_path=gone.ckpt", "ckpt_path=gone.ckpt: there is no gone.ckpt", 66),
     Case("run_dir=finished_2", "run_dir=finished_2: there is a training: name another", command=LINEAR),
     *(
         Case(f"data.folder=set {given}", f"{given}: {FOLDER}", command=command)
@@ -108,16 +124,20 @@ CASES = (
         for given in ("domain=grapevine", "without=gossip")
     ),
     *(
-        Case(given, f"{given}: problems are sampled, not read: give it with data=published or problem=")
+        Case(f"data=sampled {given}", f"{given}: problems are sampled, not read: give it with data=published or problem=")
         for given in ("semantics=efp", "determines=literals", "plank_compat=true")
     ),
-    Case("data.held_out=3", "data.held_out=3: problems are sampled, not read: give it with data=published or problem="),
-    Case("objective=distance base=best validation=loss",
-         "base=best is chosen by search: give base=none, h_ff or h_add, or validation=search"),
-    Case("base=none validation=loss",
-         "validation=loss measures distances: give objective=distance, or validation=search"),
-    Case("recipe=paper objective=ranking",
-         "validation=loss measures distances: give objective=distance, or validation=search"),
+    Case("data=sampled data.held_out=3", "data.held_out=3: problems are sampled, not read: give it with data=published or problem="),
+    *(
+        Case(f"{given} validation=distance",
+             "validation=distance measures distances: give objective=distance, or validation=ranking")
+        for given in ("encoding=relational", "encoding=map objective=ranking model=gine")
+    ),
+    *(
+        Case(given, "model=paper predicts distances: give objective=distance base=none, or model=gine")
+        for given in ("objective=ranking", "base=h_ff", "base=h_add", "encoding=relational model=paper",
+                      "experiment=paper objective=ranking", "experiment=paper base=h_ff")
+    ),
 )  # fmt: skip
 
 
@@ -155,25 +175,20 @@ def test_a_folder_that_cannot_be_made_is_refused() -> None:
         compose(Train, "train", "run_dir=/proc/run")
 
 
-def test_a_gpu_that_may_be_there_is_left_to_lightning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(options, "GPU_FILES", ("/dev/nul*",))
-    assert compose(Train, "train", "trainer=gpu").trainer.accelerator == "gpu"
-
-
 @pytest.mark.parametrize(
     "overrides",
     [
-        ["domain=all", "without=gossip", "data.instances=3", "data.expansions=8"],
-        ["problem=coin_in_the_box/pl_3", "batch_size=8", "data.instances=8", "data.held_out=3", "semantics=efp"],
+        ["encoding=relational", "domain=all", "without=gossip", "data.instances=3", "data.expansions=8"],
+        ["problem=coin_in_the_box/pl_3", "batch_size=8", "data=sampled", "data.held_out=3", "semantics=efp"],
         ["problem=coin_in_the_box/pl_3", "data=published", "semantics=efp", "data.expansions=8"],
         ["data=published", "domain=all", "without=gossip", "explorer=dfs", "explorer.seed=3"],
-        ["explorer.max_kept=3", "consistent_beliefs=true", "objective=distance", "objective.max_class_share=0.3"],
+        ["data=sampled", "explorer.max_kept=3", "consistent_beliefs=true", "objective=distance", "objective.max_class_share=0.3"],
         ["data.folder=.", "seed=3", "outputs=elsewhere", "validation.nodes=8"],
-        ["objective=distance", "base=h_ff", "validation=loss", "validation.share=0.1"],
-        ["recipe=paper", "encoding=map", "data=sampled", "data.expansions=8"],
-        ["recipe=paper", "base=h_add", "validation=search", "validation.nodes=8"],
-        ["model=paper", "encoding=map", "trainer.max_epochs=3", "patience=2", "resume=true"],
-        ["~model.network.layers", "+model.optimizer.amsgrad=true"],
+        ["model=gine", "base=h_ff", "validation.share=0.1", "validation.verdict=0"],
+        ["experiment=paper", "encoding=map", "data=sampled", "data.expansions=8"],
+        ["experiment=paper", "validation=ranking", "validation.problems=8", "validation.nodes=8"],
+        ["encoding=map", "trainer.max_epochs=3", "callbacks.early_stopping.patience=2", "callbacks=[]", "logger=csv"],
+        ["model=gine", "~model.network.layers", "+model.optimizer.amsgrad=true"],
     ],
 )
 def test_settings_that_are_used_are_taken(overrides: list[str]) -> None:

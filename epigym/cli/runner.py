@@ -135,7 +135,7 @@ def _require_jobs(words: Sequence[str]) -> None:
     loader = ConfigLoaderImpl(create_config_search_path(str(PLACE / "conf")))
     parser = OverridesParser.create(config_loader=loader)
     for word, override in zip(words, parser.parse_overrides(list(words)), strict=True):
-        if override.is_sweep_override() and next(override.sweep_string_iterator(), None) is None:
+        if override.is_discrete_sweep() and next(override.sweep_string_iterator(), None) is None:
             raise UsageError(f"{word}: no value for any job: glob(…) chooses among options, and files are named as a,b")
 
 

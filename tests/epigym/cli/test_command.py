@@ -294,6 +294,12 @@ def test_a_sweep_without_jobs_is_refused(word: str, call: Call) -> None:
     assert errors.startswith(f"error: {word}: no value for any job: ")
 
 
+def test_an_interval_is_left_to_the_sweeper(call: Call) -> None:
+    """Hydra's own refuses it, others sample from it."""
+    answer = call("solve", "-m", "problem=coin.txt", "agent=bfs", "max_expanded=interval(1,5)")
+    assert answer == (ExitCode.USAGE, "", "error: BasicSweeper does not support sweep type : INTERVAL_SWEEP\n")
+
+
 @pytest.mark.parametrize("command", ["show", "validate"])
 def test_a_plan_of_one_action_needs_no_brackets(command: str, call: Call) -> None:
     more = ["out=x.svg"] if command == "show" else []

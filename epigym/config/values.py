@@ -77,7 +77,8 @@ def make(kind: type[C], values: Mapping[str, Any], prefix: str = "") -> C:
     try:
         return kind(**made)
     except EpigymError as error:
-        raise UsageError(f"{prefix.rstrip('.')}: {error}" if prefix else str(error)) from None
+        raised = MissingError if isinstance(error, MissingError) else UsageError
+        raise raised(f"{prefix.rstrip('.')}: {error}" if prefix else str(error)) from None
 
 
 @cache

@@ -138,8 +138,8 @@ def _make_instance(place: str, settings: Mapping[str, Any], kind: type[Any]) -> 
     """Make an object of a class that derives from `kind`."""
     try:
         made = make(settings, None)
-    except UsageError:
-        raise
+    except UsageError as error:
+        raise UsageError(f"{place}: {error}") from error
     except Exception as error:  # a user's class may raise any exception
         raise UsageError(f"{place}: {settings[TARGET]}: {str(error).partition(chr(10))[0]}") from error
     if not isinstance(made, kind):

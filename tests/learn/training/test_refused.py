@@ -37,6 +37,7 @@ class Case(NamedTuple):
 
 
 LINEAR = "learn.train_linear"
+SAMPLED = "problems are sampled, not read: give it with data=published or problem="
 FOLDER = "data.folder= names all that is learned from: leave one of them out"
 CASES = (
     *(
@@ -124,10 +125,10 @@ CASES = (
         for given in ("domain=grapevine", "without=gossip")
     ),
     *(
-        Case(f"data=sampled {given}", f"{given}: problems are sampled, not read: give it with data=published or problem=")
+        Case(f"data=sampled {given}", f"{given}: {SAMPLED}")
         for given in ("semantics=efp", "determines=literals", "plank_compat=true")
     ),
-    Case("data=sampled data.held_out=3", "data.held_out=3: problems are sampled, not read: give it with data=published or problem="),
+    Case("data=sampled data.held_out=3", f"data.held_out=3: {SAMPLED}"),
     *(
         Case(f"{given} validation=distance",
              "validation=distance measures distances: give objective=distance, or validation=ranking")
@@ -182,12 +183,13 @@ def test_a_folder_that_cannot_be_made_is_refused() -> None:
         ["problem=coin_in_the_box/pl_3", "batch_size=8", "data=sampled", "data.held_out=3", "semantics=efp"],
         ["problem=coin_in_the_box/pl_3", "data=published", "semantics=efp", "data.expansions=8"],
         ["data=published", "domain=all", "without=gossip", "explorer=dfs", "explorer.seed=3"],
-        ["data=sampled", "explorer.max_kept=3", "consistent_beliefs=true", "objective=distance", "objective.max_class_share=0.3"],
+        ["data=sampled", "explorer.max_kept=3", "consistent_beliefs=true", "objective.max_class_share=0.3"],
         ["data.folder=.", "seed=3", "outputs=elsewhere", "validation.nodes=8"],
         ["model=gine", "base=h_ff", "validation.share=0.1", "validation.verdict=0"],
         ["experiment=paper", "encoding=map", "data=sampled", "data.expansions=8"],
         ["experiment=paper", "validation=ranking", "validation.problems=8", "validation.nodes=8"],
-        ["encoding=map", "trainer.max_epochs=3", "callbacks.early_stopping.patience=2", "callbacks=[]", "logger=csv"],
+        ["encoding=map", "trainer.max_epochs=3", "callbacks.early_stopping.patience=2"],
+        ["callbacks=[]", "logger=csv"],
         ["model=gine", "~model.network.layers", "+model.optimizer.amsgrad=true"],
     ],
 )

@@ -14,6 +14,7 @@ from torch.utils.data import Dataset
 
 from epigym.encoding.encoder import Encoding, make_encoder
 from epigym.encoding.pyg import to_pyg
+from epigym.errors import EpigymError
 from learn.data.labels import make_targets
 from learn.data.rollout import Rollout
 from learn.models.base import Base, BaseHeuristic
@@ -233,7 +234,11 @@ def split(
 def split_samples(
     states: LabelledStates, max_class_share: float, validation_share: float, seed: int
 ) -> tuple[StateSamples, StateSamples]:
-    """Make training and validation samples, see `balance` and `split`; equal if all classes are too small to split."""
+    """Make training and validation samples, see `balance` and `split`; equal if all classes are too small to split.
+
+    Raises:
+        EpigymError: when there are fewer than two training samples.
+    """
     generator = np.random.default_rng(seed)
     train: list[NDArray[np.int64]] = []
     validation: list[NDArray[np.int64]] = []
@@ -242,6 +247,8 @@ def split_samples(
         parts = split(pairs.distance[kept], validation_share, generator)
         for part, rows in zip((train, validation), parts, strict=True):
             part.append(kept[rows])
+    if (count := sum(map(len, train))) < 2:
+        raise EpigymError(f"{count} training samples are too few: at least 2 are needed")
     if validation_share and not any(map(len, validation)):
         logger.warning("all distance classes have under %d samples: validating on the training samples", MIN_STRATUM)
         validation = train

@@ -13,7 +13,6 @@ from torch.utils.data import DataLoader, Dataset, DistributedSampler
 
 from epigym.encoding.encoder import make_encoding
 from epigym.encoding.relational import Relational, type_ids_of
-from epigym.errors import EpigymError
 from epigym.features.types import FeatureTypes
 from learn.data.dataset import DataSet
 from learn.data.rollout import Rollout
@@ -91,8 +90,6 @@ class RolloutData(LightningDataModule):
         if isinstance(objective, DistanceOptions):
             share = validation.share if isinstance(validation, LossValidation) else 0.0
             self.train, held_out = split_samples(states, objective.max_class_share, share, settings.seed)
-            if len(self.train) < 2:
-                raise EpigymError(f"{len(self.train)} training samples are too few: at least 2 are needed")
             self.validation = held_out if isinstance(validation, LossValidation) else None
             logger.info("training on %s samples, validating on %s", f"{len(self.train):,}", self._describe_validation())
         else:

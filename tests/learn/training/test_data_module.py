@@ -19,17 +19,19 @@ from learn.data.explorers import ExplorerSettings
 from learn.data.making import make_rollout
 from learn.data.rollout import Rollout
 from learn.models.base import BaseHeuristic
-from learn.training.data_module import (
+from learn.train import Train
+from learn.training.batches import (
     MIN_STRATUM,
     Batch,
     LabelledStates,
     PairRuns,
     StateSamples,
-    TrainingData,
     balance,
     split,
     split_samples,
 )
+from learn.training.data_module import RolloutData
+from tests.helpers.commands import compose
 from tests.helpers.runs import PROBLEM
 
 labels = st.lists(st.integers(0, 6), min_size=1, max_size=80).map(lambda values: np.array(values, dtype=np.int32))
@@ -96,14 +98,22 @@ def states_of(problems: list[Rollout], *, shared: bool = False) -> LabelledState
     return LabelledStates(problems, make_encoding("hash"), "h_ff", shared=shared)
 
 
-def batches_of(data: TrainingData) -> list[Batch]:
+def data_of(train: PairRuns | StateSamples, validation: StateSamples | None, batch_size: int, seed: int) -> RolloutData:
+    """The data of a training that has been opened."""
+    settings = compose(Train, "train", f"batch_size={batch_size}", f"seed={seed}")
+    data = RolloutData(settings, settings.source)
+    data.train, data.validation = train, validation
+    return data
+
+
+def batches_of(data: RolloutData) -> list[Batch]:
     return list(data.train_dataloader())
 
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_every_sample_is_in_one_batch_with_its_distance_and_base(rollouts: list[Rollout], shared: bool) -> None:
     train, validation = split_samples(states_of(rollouts, shared=shared), 1.0, 0.2, 3)
-    data = TrainingData(train, validation, 16, 3)
+    data = data_of(train, validation, 16, 3)
     count = sum(len(one.ids) for one in rollouts)
     assert len(train) + len(validation) == count
     batches = [*batches_of(data), *data.val_dataloader()]
@@ -120,7 +130,7 @@ def test_every_sample_is_in_one_batch_with_its_distance_and_base(rollouts: list[
 
 def test_pairs_name_the_e_states_of_their_batch(problems_with_pairs: list[Rollout]) -> None:
     """Each pair is in one batch; what is better is nearer, and the weights of a batch are 1 together."""
-    data = TrainingData(PairRuns(states_of(problems_with_pairs)), (), 128, 3)
+    data = data_of(PairRuns(states_of(problems_with_pairs)), None, 128, 3)
     batches = batches_of(data)
     assert len(batches) > 1
     for batch in batches:
@@ -151,16 +161,16 @@ def test_runs_of_large_graphs_are_short() -> None:
 
 def test_single_samples(rollouts: list[Rollout]) -> None:
     samples = StateSamples(states_of(rollouts), [np.arange(17), np.arange(0)], gradients=True)
-    assert [len(batch.base) for batch in batches_of(TrainingData(samples, samples, 16, 0))] == [16]
-    assert [len(batch.base) for batch in batches_of(TrainingData(samples, samples, 15, 0))] == [15, 2]
-    one = StateSamples(states_of(rollouts), [np.arange(1), np.arange(0)], gradients=True)
+    assert [len(batch.base) for batch in batches_of(data_of(samples, samples, 16, 0))] == [16]
+    assert [len(batch.base) for batch in batches_of(data_of(samples, samples, 15, 0))] == [15, 2]
+    one = replace(rollouts[0], ids=rollouts[0].ids[:1], distance=rollouts[0].distance[:1])
     with pytest.raises(EpigymError, match=r"^1 training samples are too few: at least 2 are needed$"):
-        TrainingData(one, one, 16, 0)
+        split_samples(states_of([one]), 1.0, 0.2, 0)
 
 
 def test_the_order_depends_on_the_seed_alone(problems_with_pairs: list[Rollout]) -> None:
     def order(seed: int) -> list[float]:
-        data = TrainingData(PairRuns(states_of(problems_with_pairs)), (), 64, seed)
+        data = data_of(PairRuns(states_of(problems_with_pairs)), None, 64, seed)
         return [float(value) for batch in batches_of(data) for value in batch.weight]
 
     assert order(1) == order(1) != order(2)
@@ -186,9 +196,10 @@ def test_a_batch_is_the_same_whichever_was_fetched_before(rollouts: list[Rollout
 
 def test_problems_to_search_are_one_batch_of_numbers(problems_with_pairs: list[Rollout]) -> None:
     problems: Any = [object(), object(), object()]
-    data = TrainingData(PairRuns(states_of(problems_with_pairs)), problems, 64, 0, nodes=7)
+    data = data_of(PairRuns(states_of(problems_with_pairs)), None, 64, 0)
+    data.problems = problems
     (numbers,) = data.val_dataloader()
-    assert (numbers.tolist(), data.nodes) == ([0, 1, 2], 7)
+    assert numbers.tolist() == [0, 1, 2]
 
 
 def test_few_samples_validate_on_those_to_train_on(rollouts: list[Rollout], caplog: pytest.LogCaptureFixture) -> None:

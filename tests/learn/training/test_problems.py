@@ -18,10 +18,13 @@ from learn.data import distribution, making, sources
 from learn.data.dataset import TABLE, DataSet
 from learn.data.distribution import GOALS, sample_problems
 from learn.data.labels import UNREACHABLE
+from learn.data.rollout import Rollout
+from learn.data.sources import Source
 from learn.rollouts import Rollouts, make_rollouts
 from learn.train import Train, train
 from learn.train_linear import TrainLinear
-from learn.training.problems import TrainingProblems
+from learn.training.data_module import RolloutData
+from learn.training.problems import find_first_task, sample_validation, sample_verdict
 from tests.helpers.commands import compose
 from tests.helpers.runs import PROBLEM, SEARCHED, Fit
 
@@ -30,9 +33,40 @@ FEW = (f"domain=[{','.join(NAMES)}]", "data.instances=3", "data.expansions=5", "
 OWN = "collaboration_communication/2_2_3_pl_4"
 
 
-def problems_of(*overrides: str) -> TrainingProblems:
-    settings = compose(Train, "train", *overrides)
-    return TrainingProblems(settings, settings.source)
+class Problems(NamedTuple):
+    settings: Train
+    source: Source
+    module: RolloutData
+
+    @property
+    def data(self) -> DataSet:
+        return self.module.data
+
+    @property
+    def rollouts(self) -> list[Rollout]:
+        return self.module.rollouts
+
+    @property
+    def validating(self) -> list[str]:
+        return names_of(sample_validation(self.settings, self.data))
+
+    @property
+    def judging(self) -> list[str]:
+        return names_of(sample_verdict(self.settings, self.data))
+
+    @property
+    def first_task(self) -> Task:
+        return find_first_task(self.settings, self.source)
+
+
+def problems_of(*overrides: str) -> Problems:
+    settings = compose(
+        Train,
+        "train",
+        *(() if any(one.startswith("encoding=") for one in overrides) else ("encoding=relational",)),
+        *overrides,
+    )
+    return Problems(settings, settings.source, RolloutData(settings, settings.source))
 
 
 def names_of(tasks: Sequence[Task]) -> list[str]:
@@ -54,7 +88,7 @@ def test_sampled_problems_are_those_of_the_domains() -> None:
         for name in NAMES
         for one in islice(sample_problems(name, split, 6, long_goals=True), 1)
     ]
-    assert names_of(found.to_validate) == names_of(validating)
+    assert found.validating == names_of(validating)
     assert found.first_task.name == expected[0].name
     assert found.data.domains == list(NAMES)
     for pairs in found.rollouts:
@@ -64,7 +98,9 @@ def test_sampled_problems_are_those_of_the_domains() -> None:
 
 
 def test_both_objectives_learn_from_the_same_e_states_of_sampled_problems() -> None:
-    pairs, samples = (problems_of(*FEW, f"objective={name}").rollouts for name in ("ranking", "distance"))
+    pairs, samples = (
+        problems_of(*FEW, "validation=ranking", f"objective={name}").rollouts for name in ("ranking", "distance")
+    )
     assert [one.ids.tolist() for one in pairs] == [one.ids.tolist() for one in samples]
     assert [one.distance.tolist() for one in pairs] == [one.distance.tolist() for one in samples]
     assert all(len(one.better) for one in pairs)
@@ -85,14 +121,14 @@ def test_published_problems_are_explored_for_distances_and_compared_for_an_order
         next(sample_problems("collaboration_communication", split, 42, long_goals=True)).task
         for split in ("validation", "test")
     ]
-    assert names_of(found.to_validate) == names_of(validating)
+    assert found.validating == names_of(validating)
 
 
 def test_published_problems_of_domains_are_those_to_train_on_or_to_test_on() -> None:
     chosen = ("domain=[coin_in_the_box,grapevine]", "without=[coin_in_the_box]")
-    found = problems_of("data=published", *chosen, "recipe=paper")
+    found = problems_of("encoding=hash", *chosen, "experiment=paper")
     assert found.source.names == [f"grapevine/{one}" for one in domains.DOMAINS["grapevine"].train]
-    assert found.to_validate == []
+    assert found.validating == []
     tested = [f"grapevine/{one}" for one in domains.DOMAINS["grapevine"].test]
     assert compose(Assess, "assess", *chosen).source.names == tested
 
@@ -103,13 +139,13 @@ def test_files_of_no_domain_are_validated_with_their_own(tmp_path: Path, monkeyp
     found = problems_of(f"problem={file}", "data.instances=2", "data.held_out=6", "validation.problems=2")
     assert len(found.rollouts) >= 2
     assert 2 < len(found.data.held_out) <= 4
-    assert names_of(found.to_validate) == names_of(found.data.held_out[::2])
-    assert (found.card["kind"], found.card["problems"], found.card["key"]) == ("files", [str(file)], found.data.key)
+    assert found.validating == names_of(found.data.held_out[::2])
+    assert (found.data.settings["kind"], found.data.settings["problems"]) == ("files", [str(file)])
     assert found.data.domains == []
     monkeypatch.setattr(making, "explore", refuse_exploration)
-    with pytest.raises(UsageError, match=r"^validation=search samples problems of the domains of problem=, but these "
-                                         r"belong to none: give data=sampled or validation=loss$"):  # fmt: skip
-        _ = problems_of(f"problem={file}", "data=published").rollouts
+    with pytest.raises(UsageError, match=r"^validation=ranking samples problems of the domains of problem=, but these "
+                                         r"belong to none: give data=sampled, or objective=distance "):  # fmt: skip
+        _ = problems_of(f"problem={file}", "data=published").first_task
 
 
 def test_the_first_problem_may_be_too_large_to_explore(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,10 +172,10 @@ def test_rollouts_make_the_data_set_that_trainings_find(tmp_path: Path, monkeypa
     [folder] = (tmp_path / "rollouts").iterdir()
     refuse_all(monkeypatch)
     for others in (
-        ("encoding=hash", "seed=7"),
+        ("encoding=hash", "data=sampled", "seed=7"),
         ("encoding=relational", "objective=distance"),
         ("base=none", "batch_size=8"),
-        ("model=paper", "objective=distance", "base=none", "validation=loss"),
+        ("encoding=map", "data=sampled"),
     ):
         found = problems_of(*chosen, *others)
         assert found.data.folder == folder
@@ -157,14 +193,14 @@ def test_a_data_set_in_a_folder_needs_no_problem_files(
     file.write_text(domains.write(OWN))
     chosen = (f"outputs={tmp_path}", f"problem={file}", "data.instances=2", "data.held_out=2", "data.expansions=5")
     made = problems_of(*chosen)
-    expected = names_of(made.to_validate), [one.ids.tolist() for one in made.rollouts]
+    expected = made.validating, [one.ids.tolist() for one in made.rollouts]
     moved = made.data.folder.rename(tmp_path / "moved")
     file.unlink()
     refuse_all(monkeypatch)
     found = problems_of(f"data.folder={moved}")
-    assert (names_of(found.to_validate), [one.ids.tolist() for one in found.rollouts]) == expected
+    assert (found.validating, [one.ids.tolist() for one in found.rollouts]) == expected
     assert found.first_task == found.rollouts[0].space.task
-    settings = [one for one in SEARCHED if not one.startswith(("domain=", "data."))]
+    settings = [one for one in SEARCHED if not one.startswith(("domain=", "data"))]
     assert fit(*settings, f"data.folder={moved}", "base=none", "trainer.max_epochs=1")["val/problems"] > 0
 
 
@@ -236,11 +272,19 @@ def sampling_calls(monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
     return calls
 
 
-@pytest.mark.parametrize("model", ["gine", "paper"])
-def test_all_are_all_domains_but_those_left_out(sampling_calls: list[Asked], tmp_path: Path, model: str) -> None:
-    chosen = ("domain=all", "without=gossip", f"model={model}", "data.instances=9", "data.goals=3", "data.seed=3")
+@pytest.mark.parametrize("encoding", ["relational", "hash"])
+def test_all_are_all_domains_but_those_left_out(sampling_calls: list[Asked], tmp_path: Path, encoding: str) -> None:
+    chosen = (
+        f"encoding={encoding}",
+        "data=sampled",
+        "domain=all",
+        "without=gossip",
+        "data.instances=9",
+        "data.goals=3",
+        "data.seed=3",
+    )
     with pytest.raises(InterruptedError):
-        train(compose(Train, "train", *chosen, "trainer=cpu", f"run_dir={tmp_path}/run"))
+        train(compose(Train, "train", *chosen, "trainer.accelerator=cpu", f"run_dir={tmp_path}/run"))
     names = [name for name in domains.DOMAINS if name != "gossip"]
     assert sampling_calls == [Asked(names, "train", 9, 3, 3)]
 
@@ -253,11 +297,14 @@ def test_all_are_all_domains_but_those_left_out(sampling_calls: list[Asked], tmp
         (["domain=[]"], "no problem is named: give domain="),
         (["domain=grapevin"], "unknown domain 'grapevin': did you mean 'grapevine'?"),
         (["domain=grapevin", "data=published"], "unknown domain 'grapevin': did you mean 'grapevine'?"),
-        (["+model.optimizer.momentum=1"], "unknown setting 'model.optimizer.momentum': did you mean "),
+        (
+            ["encoding=relational", "+model.optimizer.momentum=1"],
+            "unknown setting 'model.optimizer.momentum': did you mean ",
+        ),
         (["problem=nowhere/pl_1"], "no such file as 'nowhere/pl_1', and unknown domain 'nowhere': "),
     ],
 )
 def test_wrong_settings(sampling_calls: list[Asked], tmp_path: Path, overrides: list[str], message: str) -> None:
     with pytest.raises(EpigymError, match=rf"^{re.escape(message)}[^\n]*$"):
-        train(compose(Train, "train", *overrides, "trainer=cpu", f"run_dir={tmp_path}/run"))
+        train(compose(Train, "train", *overrides, "trainer.accelerator=cpu", f"run_dir={tmp_path}/run"))
     assert sampling_calls == []

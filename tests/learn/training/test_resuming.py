@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lightning import Callback, LightningModule, Trainer
 
-from epigym.errors import CheckpointError, UsageError
+from epigym.errors import CheckpointError, MissingError, UsageError
 from epigym.io.checksummed import append_checksum, read_checksummed
 from learn.training.resuming import read_checkpoint, write_checkpoint
 from tests.helpers.runs import PAPER, SEARCHED, Fit, assert_same, is_same
@@ -44,8 +44,14 @@ class Cut(Callback):
             raise InterruptedError
 
 
-def cut(step: int = -1, *, at_end: bool = False) -> str:
-    return f"callbacks=[{{_target_: {__name__}.Cut, step: {step}, at_end: {at_end}}}]"
+def cut(step: int = -1, *, at_end: bool = False) -> tuple[str, ...]:
+    own = "+callbacks.cut"
+    return f"{own}._target_={__name__}.Cut", f"{own}.step={step}", f"{own}.at_end={str(at_end).lower()}"
+
+
+def go_on(run: Path) -> tuple[str, ...]:
+    """What continues a training from its last finished epoch, or starts it again where there is none."""
+    return ("ckpt_path=last",) if last_of(run).exists() else ()
 
 
 def metrics_of(run: Path) -> dict[str, float]:
@@ -59,18 +65,17 @@ def last_of(run: Path) -> Path:
 
 def assert_interrupted(fit: Fit, folder: Path, overrides: tuple[str, ...], steps: tuple[int, ...]) -> None:
     """See that a training that is interrupted after some steps, and after its last one, is as a whole one."""
-    fit(*overrides, cut(), run="whole")
+    run = folder / "run"
+    fit(*overrides, *cut(), run="whole")
     for step in steps:
         with pytest.raises(InterruptedError):
-            fit(*overrides, cut(step), "resume=true")
+            fit(*overrides, *cut(step), *go_on(run))
     with pytest.raises(InterruptedError):
-        fit(*overrides, cut(at_end=True), "resume=true")
-    assert not (folder / "run" / "run.json").exists()
-    fit(*overrides, cut(), "resume=true")
-    assert_same(folder / "whole", folder / "run")
-    assert is_same(metrics_of(folder / "whole"), metrics_of(folder / "run"))
-    best = read_checkpoint(folder / "run" / "checkpoints" / "best.ckpt")
-    assert metrics_of(folder / "run")["step"] == best["global_step"] - 1
+        fit(*overrides, *cut(at_end=True), *go_on(run))
+    assert not (run / "run.json").exists()
+    fit(*overrides, *cut(), "ckpt_path=last")
+    assert_same(folder / "whole", run)
+    assert is_same(metrics_of(folder / "whole"), metrics_of(run))
 
 
 @pytest.mark.parametrize(
@@ -111,16 +116,17 @@ def test_interrupted_networks_validated_by_search(fit: Fit, tmp_path: Path, over
 
 def test_an_error_ends_the_progress_bar(fit: Fit) -> None:
     with pytest.raises(InterruptedError):
-        fit(*PAPER, cut(1))
+        fit(*PAPER, *cut(1))
     assert "rich.live" not in {type(thread).__module__ for thread in threading.enumerate()}
 
 
 def test_a_training_that_stopped_early_is_not_gone_on_with(fit: Fit, tmp_path: Path) -> None:
-    still = (*PAPER, "trainer.max_epochs=50", "patience=1", "model.optimizer.lr=0.0", "model.network.dropout=0.0")
+    still = (*PAPER, "trainer.max_epochs=50", "callbacks.early_stopping.patience=1", "model.optimizer.lr=0.0",
+             "model.network.dropout=0.0")  # fmt: skip
     metrics = fit(*still)
     assert metrics["epochs"] < 50
     last = last_of(tmp_path / "run").read_bytes()
-    again = fit(*still, "resume=true")
+    again = fit(*still, "ckpt_path=last")
     assert last_of(tmp_path / "run").read_bytes() == last
     assert again == metrics
 
@@ -129,7 +135,7 @@ def test_a_training_that_stopped_early_is_not_gone_on_with(fit: Fit, tmp_path: P
 def test_longer_than_it_was_to_be(fit: Fit, tmp_path: Path, overrides: tuple[str, ...]) -> None:
     fit(*overrides, run="whole")
     fit(*overrides, "trainer.max_epochs=2")
-    fit(*overrides, "resume=true")
+    fit(*overrides, "ckpt_path=last")
     assert_same(tmp_path / "whole", tmp_path / "run")
 
 
@@ -153,18 +159,25 @@ def test_resuming_takes_up_the_stored_weights(fit: Fit, tmp_path: Path) -> None:
 def test_a_training_is_not_overwritten_by_mistake(fit: Fit, tmp_path: Path) -> None:
     fit(*PAPER, "trainer.max_epochs=1")
     before = {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
-    expected = rf"^run_dir={tmp_path}/run: there is a training: go on with resume=true, or name another$"
+    expected = rf"^run_dir={tmp_path}/run: there is a training: go on with ckpt_path=last, or name another$"
     with pytest.raises(UsageError, match=expected):
         fit(*PAPER)
     assert before == {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
 
 
 def test_only_the_end_of_an_epoch_can_be_gone_on_from(fit: Fit, tmp_path: Path) -> None:
-    with pytest.raises(InterruptedError):
-        fit(*PAPER, *STEPS, cut(4))
-    best = tmp_path / "run" / "checkpoints" / "best.ckpt"
-    with pytest.raises(CheckpointError, match=rf"^{best} is not of the end of an epoch of learn\.train: go on from"):
-        fit(*PAPER, *STEPS, f"ckpt_path={best}", run="other")
+    own = "+callbacks.own"
+    keep = (f"{own}._target_=lightning.pytorch.callbacks.ModelCheckpoint", f"{own}.every_n_train_steps=3",
+            f"{own}.dirpath={tmp_path}", f"{own}.filename=middle")  # fmt: skip
+    fit(*PAPER, *STEPS, "trainer.max_steps=3", *keep)
+    middle = tmp_path / "middle.ckpt"
+    with pytest.raises(CheckpointError, match=rf"^{middle} is not of the end of an epoch of learn\.train: go on from"):
+        fit(*PAPER, *STEPS, f"ckpt_path={middle}", run="other")
+
+
+def test_going_on_needs_a_checkpoint(fit: Fit, tmp_path: Path) -> None:
+    with pytest.raises(MissingError, match=rf"^ckpt_path=last: there is no {tmp_path}/run/checkpoints/last\.ckpt$"):
+        fit(*PAPER, "ckpt_path=last")
 
 
 def test_a_damaged_checkpoint_is_not_gone_on_from(fit: Fit, tmp_path: Path) -> None:
@@ -174,7 +187,7 @@ def test_a_damaged_checkpoint_is_not_gone_on_from(fit: Fit, tmp_path: Path) -> N
     content[len(content) // 2] ^= 4
     last.write_bytes(content)
     with pytest.raises(CheckpointError, match=rf"^{last}: damaged or cut off, its content does not fit its sha256: "):
-        fit(*PAPER, "resume=true")
+        fit(*PAPER, "ckpt_path=last")
 
 
 class Malicious:

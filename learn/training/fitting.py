@@ -31,7 +31,7 @@ from learn.models.gine.network import make_network
 from learn.training.batches import StateSamples
 from learn.training.data_module import RolloutData
 from learn.training.module import GineModule
-from learn.training.options import RUN_FILE, LossValidation, SearchValidation, Training
+from learn.training.options import CHECKPOINTS, LAST, RUN_FILE, LossValidation, SearchValidation, Training
 from learn.training.problems import choose_fitting, find_first_task, sample_verdict
 from learn.training.report.pictures import draw_curves, draw_predictions, draw_search_curves
 from learn.training.report.report import measure_baselines, write_record
@@ -179,7 +179,9 @@ def _record(
     record |= {"verdict": verdict and verdict.to_dict(), "is_good": verdict and verdict.is_gain}
     write_record(record, settings.run_dir / RUN_FILE)
     if is_interrupted:
-        raise KeyboardInterrupt(f"its model is kept; go on with ckpt_path=last run_dir={settings.run_dir}")
+        remedy = f"go on with ckpt_path=last run_dir={settings.run_dir}"
+        is_kept = (settings.run_dir / CHECKPOINTS / LAST).exists()
+        raise KeyboardInterrupt(f"its model is kept; {remedy if is_kept else 'no epoch was finished to go on from'}")
     return Finished(metrics, verdict, agent, example)
 
 

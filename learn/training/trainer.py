@@ -14,7 +14,7 @@ from typing import Any
 from hydra.core.hydra_config import HydraConfig
 from lightning import Callback, LightningDataModule, LightningModule, Trainer
 from lightning.fabric.utilities.exceptions import MisconfigurationException
-from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint, WeightAveraging
+from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint, Timer, WeightAveraging
 from lightning.pytorch.callbacks.early_stopping import EarlyStoppingReason
 from lightning.pytorch.loggers import Logger
 from lightning.pytorch.strategies.launchers.subprocess_script import _SubprocessScriptLauncher
@@ -105,7 +105,7 @@ def _choose_options(settings: Training) -> dict[str, Any]:
         "default_root_dir": settings.run_dir,
         "enable_progress_bar": False,
         "enable_model_summary": False,
-        "num_sanity_val_steps": -1,  # all: the first validation, before any step
+        "num_sanity_val_steps": 0 if settings.checkpoint else -1,  # all: the first validation, before any step
         "log_every_n_steps": 1,
     }
     options = ours | check("trainer", Trainer, settings.trainer)
@@ -116,7 +116,7 @@ def _choose_options(settings: Training) -> dict[str, Any]:
 
 
 def _require_metrics(callbacks: Sequence[Callback], by: str) -> None:
-    """Check the metrics that callbacks monitor.
+    """Check the metrics that callbacks monitor; early stopping waits for its first validation.
 
     Raises:
         UsageError: when a strict one monitors a metric that is not logged.
@@ -126,6 +126,8 @@ def _require_metrics(callbacks: Sequence[Callback], by: str) -> None:
         name, is_strict = getattr(one, "monitor", None), getattr(one, "strict", True)
         if name is not None and is_strict and name not in known:
             raise UsageError(f"{type(one).__name__}: {unknown('metric', name, known)}; strict=false allows others")
+        if isinstance(one, EarlyStopping):
+            one.strict = False  # else Lightning fails where a training ends before its first validation
 
 
 def _make_averaging(decay: float) -> list[Callback]:
@@ -222,6 +224,10 @@ def describe_end(trainer: Trainer, epochs: int, by: str) -> str:
         return f"step limit: {trainer.max_steps:,} steps, epoch {epochs}"
     if trainer.max_epochs is not None and 0 <= trainer.max_epochs <= trainer.current_epoch:
         return f"epoch limit: {trainer.max_epochs:,} epochs, {trainer.global_step:,} steps"
+    parts: Any = trainer
+    left = [one.time_remaining() for one in parts.callbacks if isinstance(one, Timer)]
+    if any(seconds is not None and seconds <= 0 for seconds in left):
+        return f"time limit: {trainer.global_step:,} steps, epoch {epochs}"
     return f"stopped by a callback after {trainer.global_step:,} steps, epoch {epochs}"
 
 

@@ -4,7 +4,6 @@
     OMP_NUM_THREADS=1 python -m tests.tools.killed training 50 --seed 7
     OMP_NUM_THREADS=1 python -m tests.tools.killed searched 50
     OMP_NUM_THREADS=1 python -m tests.tools.killed evaluation 50
-    OMP_NUM_THREADS=1 python -m tests.tools.killed sweep 50
 
 A moment is a call of a function in the process, of Python or C, drawn from all that an undisturbed process makes; there
 the process kills itself (`kill -9`). The command is then started again, and now and then killed once more.
@@ -29,10 +28,11 @@ from typing import Any
 import torch.utils.tensorboard  # noqa: F401 - not in every process again
 from matplotlib.figure import Figure
 
-import learn.train
 from epigym.cli.codes import ExitCode
 from epigym.io.checksummed import read_checksummed
 from learn.data.dataset import TABLE
+from learn.models import open_model
+from learn.models.gine.model import NetworkModel
 from learn.rollouts import Rollouts, make_rollouts
 from learn.train import Train, train
 from learn.training import fitting  # noqa: F401 - the same
@@ -51,33 +51,24 @@ def _rollouts() -> Callable[[], None]:
 
 
 SMALL = (
-    "recipe=paper", f"problem={PROBLEMS[0]}",
+    "experiment=paper", f"problem={PROBLEMS[0]}", "validation.verdict=0",
     *(f"model.network.{name}_size=16" for name in ("node", "edge", "hidden", "head")),
-    "trainer.max_epochs=-1", "trainer.max_steps=12", "trainer.val_check_interval=3", "trainer=cpu",
+    "trainer.max_epochs=-1", "trainer.max_steps=12", "trainer.val_check_interval=3", "trainer.accelerator=cpu",
     "trainer.check_val_every_n_epoch=null", "batch_size=16",
 )  # fmt: skip
 """Settings of a training of the paper's network that lasts a moment."""
 
 
 def _training(*given: str) -> Callable[[], None]:
-    settings = compose(Train, "train", *given, "run_dir=run", "resume=true")
-    return lambda: train(settings)
+    def command() -> None:
+        last = ("ckpt_path=last",) if Path("run/checkpoints/last.ckpt").exists() else ()
+        train(compose(Train, "train", *given, "run_dir=run", *last))
+
+    return command
 
 
 def _assert_success(code: object) -> None:
     assert code == ExitCode.SUCCESS, code
-
-
-def _sweep() -> Callable[[], None]:
-    def command() -> None:
-        given = ("resume=true", "trainer.max_steps=6", "encoding=map,hash", "hydra.sweep.dir=sweep")
-        sys.argv = ["learn.train", "-m", *SMALL, *given]
-        try:
-            learn.train.main()
-        except SystemExit as stop:
-            _assert_success(stop.code)
-
-    return command
 
 
 def _evaluation() -> Callable[[], None]:
@@ -97,7 +88,6 @@ COMMANDS: dict[str, Callable[[], Callable[[], None]]] = {
     "training": partial(_training, *SMALL),
     "searched": partial(_training, *SEARCHED, "encoding=relational"),
     "evaluation": _evaluation,
-    "sweep": _sweep,
 }
 
 
@@ -169,8 +159,8 @@ def results(kind: str, folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if kind == "rollouts":
         found |= _data_sets(folder / "outputs" / "rollouts")
-    for run in {"training": ["run"], "searched": ["run"], "sweep": ["sweep/0", "sweep/1"]}.get(kind, []):
-        found[run] = _read_training(folder / run)
+    if kind in ("training", "searched"):
+        found |= _read_training(folder / "run")
     return found
 
 
@@ -190,11 +180,12 @@ def _read_training(run: Path) -> dict[str, Any]:
     found: dict[str, Any] = {"metrics": {name: value for name, value in record["metrics"].items() if name not in times}}
     with (run / "metrics.csv").open(newline="") as file:
         found["rows"] = [dict(row, seconds="") for row in csv.DictReader(file)]
-    for name in ("best", "last"):
-        content = read_checkpoint(run / "checkpoints" / f"{name}.ckpt")
-        for part in content.keys() - {"callbacks", "loops"}:  # these hold folders and seconds
-            found[f"{name} {part}"] = _plain(content[part])
-    return found
+    content = read_checkpoint(run / "checkpoints" / "last.ckpt")
+    for part in content.keys() - {"callbacks", "loops"}:  # these hold folders and seconds
+        found[part] = _plain(content[part])
+    model = open_model(run)
+    assert isinstance(model, NetworkModel)
+    return found | {"model": {name: array.tobytes() for name, array in model.weights.items()}}
 
 
 def _plain(value: Any) -> Any:

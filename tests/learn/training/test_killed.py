@@ -11,8 +11,11 @@ import psutil
 import pytest
 from lightning import Callback, Trainer
 
+from epigym.io.checksummed import read_checksummed
+from learn.models import open_model
+from learn.models.gine.model import NetworkModel
 from tests.helpers.benchmark_files import ROOT
-from tests.helpers.runs import PAPER, Fit, assert_same
+from tests.helpers.runs import PAPER, Fit, assert_same, rows_of
 
 pytestmark = pytest.mark.slow
 
@@ -44,24 +47,30 @@ def test_killed_at_random_moments(kind: str, moments: int) -> None:
 )
 def test_a_stopped_training_says_how_to_go_on(tmp_path: Path, fit: Fit, number: int, code: int, step: int) -> None:
     """Of four steps an epoch has."""
-    stop = f"callbacks=[{{_target_: {__name__}.Send, number: {int(number)}, step: {step}}}]"
+    own = "+callbacks.stop"
+    stop = f"{own}._target_={__name__}.Send", f"{own}.number={int(number)}", f"{own}.step={step}"
     folders = (f"run_dir={tmp_path}/run", f"hydra.run.dir={tmp_path}/hydra")
     process = subprocess.Popen(
-        [sys.executable, "-m", "learn.train", *PAPER, *folders, stop],
+        [sys.executable, "-m", "learn.train", *PAPER, *folders, *stop],
         env=ENVIRONMENT, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         start_new_session=True,
     )  # fmt: skip
     output, _ = process.communicate()
     assert process.returncode == code
-    is_kept = step > 4
-    remedy = f"go on with resume=true run_dir={tmp_path}/run" if is_kept else "no epoch was finished, nothing is kept"
-    assert output.splitlines()[-1] == f"error: interrupted: {remedy}"
+    run, is_kept = tmp_path / "run", step > 4
+    remedy = f"go on with ckpt_path=last run_dir={run}" if is_kept else "no epoch was finished to go on from"
+    assert output.splitlines()[-1] == f"error: interrupted: its model is kept; {remedy}"
     assert "Traceback" not in output
     assert [one for one in psutil.pids() if session(one) == process.pid] == []
-    assert (tmp_path / "run" / "checkpoints" / "last.ckpt").exists() == is_kept
-    fit(*PAPER, "resume=true")
-    fit(*PAPER, run="whole")
-    assert_same(tmp_path / "whole", tmp_path / "run")
+    assert isinstance(open_model(run), NetworkModel)
+    record = read_checksummed(run / "run.json", "")
+    assert (record["stopped"], record["verdict"]) == ("interrupted", None)
+    assert rows_of(run)[-1]["step"] == step - 1, "its last step is validated"
+    assert (run / "checkpoints" / "last.ckpt").exists() == is_kept
+    if is_kept:
+        fit(*PAPER, "ckpt_path=last")
+        fit(*PAPER, run="whole")
+        assert_same(tmp_path / "whole", run)
 
 
 def session(process: int) -> int | None:

@@ -96,8 +96,8 @@ def test_interrupted_networks(fit: Fit, tmp_path: Path, overrides: tuple[str, ..
     [
         ("encoding=relational", *RARELY),  # epochs whose calibration is an earlier one's
         pytest.param(("encoding=hash", "base=h_add"), marks=pytest.mark.slow),
-        ("encoding=map", "objective=distance", "base=none", "model.schedule=constant"),
-        pytest.param(("encoding=hash", "objective=distance"), marks=pytest.mark.slow),
+        ("encoding=map", "objective=distance", "validation=ranking", "base=none", "model.schedule=constant"),
+        pytest.param(("encoding=hash", "objective=distance", "validation=ranking"), marks=pytest.mark.slow),
     ],
 )
 def test_interrupted_networks_validated_by_search(fit: Fit, tmp_path: Path, overrides: tuple[str, ...]) -> None:

@@ -1,0 +1,127 @@
+"""The configuration of trainings: groups that choose each other, the open trainer, experiments, and sweepers."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from epigym.config.packages import PLACE
+from learn.train import Train
+from learn.training.options import LossValidation, SearchValidation
+from tests.helpers.commands import compose
+from tests.helpers.marks import slow_but
+from tests.helpers.runs import SEARCHED
+
+PAPERS = ("hash", "map", "bitmask")
+
+
+@pytest.mark.parametrize("encoding", [*PAPERS, "relational"])
+def test_encodings_choose_their_method(encoding: str) -> None:
+    found = compose(Train, "train", f"encoding={encoding}")
+    is_paper = encoding in PAPERS
+    assert found.encoding["name"] == encoding
+    assert (found.objective.name, found.base) == (("distance", "none") if is_paper else ("ranking", "h_add"))
+    assert isinstance(found.validation, LossValidation if is_paper else SearchValidation)
+    assert found.model.network["_target_"] == ("learn.models.gine.paper.PaperNetwork" if is_paper else None)
+    assert found.source.settings["kind"] == ("published" if is_paper else "sampled")
+    assert found.explorer.name == ("auto" if is_paper else "exhaustive")
+    assert found.domain == ["collaboration_communication" if is_paper else "grapevine"]
+
+
+def test_the_default_is_the_paper_s_method() -> None:
+    assert compose(Train, "train") == compose(Train, "train", "encoding=hash")
+
+
+@pytest.mark.parametrize("encoding", slow_but([*PAPERS, "relational"], "hash", "relational"))
+def test_all_choices_go_together(encoding: str) -> None:
+    """What the command line chooses wins over what the encoding chooses, and explorer and validation follow it."""
+    choices = (("distance", "ranking"), ("none", "h_ff", "h_add"), ("published", "sampled"))
+    for objective, base, data in product(*choices):
+        chosen = (f"objective={objective}", f"base={base}", f"data={data}", "model=gine", "domain=gossip")
+        found = compose(Train, "train", f"encoding={encoding}", *chosen)
+        assert (found.encoding["name"], found.objective.name, found.base) == (encoding, objective, base)
+        assert found.source.settings["kind"] == data
+        assert isinstance(found.validation, LossValidation if objective == "distance" else SearchValidation)
+        assert found.explorer.name == ("auto" if data == "published" else "exhaustive")
+        assert (found.model.network["_target_"], found.domain) == (None, ["gossip"])
+
+
+def test_an_experiment_has_the_paper_s_budget_and_the_command_line_wins() -> None:
+    found = compose(Train, "train", "experiment=paper", "encoding=map", "batch_size=8", "trainer.max_epochs=3")
+    assert (found.encoding["name"], found.explorer.name, found.base) == ("map", "dfs", "none")
+    assert (found.batch_size, found.model.schedule) == (8, "constant")
+    assert found.trainer.items() >= {"max_epochs": 3, "max_steps": -1, "limit_train_batches": 1.0}.items()
+
+
+def test_callbacks_and_loggers_are_chosen_by_name() -> None:
+    found = compose(Train, "train", "callbacks=[]", "logger=csv", "++callbacks.mine._target_=builtins.dict")
+    assert list(found.callbacks) == ["mine"]
+    assert list(found.logger) == ["csv"]
+    assert list(compose(Train, "train").callbacks) == ["early_stopping"]
+    assert list(compose(Train, "train", "logger=[csv,tensorboard]").logger) == ["csv", "tensorboard"]
+
+
+def run(*arguments: str, module: str = "learn.train") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", module, *arguments]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(PLACE)}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("experiment=comparison", "experiment=comparison is one of search.evaluate: python -m search.evaluate exp"),
+        ("callbacks=[{_target_: m.C}]", "callbacks= is a mapping by name: give +callbacks.mine._target_=module.Class"),
+        ("logger=[{_target_: m.C}]", "logger= is a mapping by name: give +logger.mine._target_=module.Class"),
+    ],
+)
+def test_forms_that_do_not_fit_are_one_line(tmp_path: Path, arguments: str, message: str) -> None:
+    done = run(arguments, f"run_dir={tmp_path}/run")
+    assert (done.returncode, done.stderr.count("\n")) == (64, 1)
+    assert done.stderr.startswith(f"error: {message}")
+    assert not (tmp_path / "run").exists()
+
+
+def test_experiments_name_their_command() -> None:
+    """By which a command refuses those of others."""
+    for file in (PLACE / "conf" / "experiment").iterdir():
+        assert re.search(rf"python -m \S+ experiment={file.stem}\b", file.read_text()), file.name
+
+
+@pytest.mark.slow
+def test_a_sweeper_minimises_the_validation_score(tmp_path: Path) -> None:
+    pytest.importorskip("hydra_plugins.hydra_optuna_sweeper")
+    done = run(
+        *(*SEARCHED, "trainer.max_epochs=1", f"outputs={tmp_path}", f"hydra.sweep.dir={tmp_path}/sweep", "-m"),
+        *(
+            "hydra/sweeper=optuna",
+            "hydra.sweeper.n_trials=3",
+            "hydra.sweeper.n_jobs=1",
+            "hydra.sweeper.direction=minimize",
+        ),
+        "model.optimizer.lr=tag(log,interval(1e-4,1e-1))",
+    )
+    assert done.returncode == 0, done.stderr
+    jobs = [tmp_path / "sweep" / str(number) for number in range(3)]
+    scores = [json.loads((job / "run.json").read_text())["metrics"]["val/score"] for job in jobs]
+    assert len({(job / "overrides.yaml").read_text() for job in jobs}) == 3
+    best = (tmp_path / "sweep" / "optimization_results.yaml").read_text()
+    assert float(re.search(r"best_value: (\S+)", best)[1]) == min(scores)  # type: ignore[index]
+
+
+@pytest.mark.slow
+def test_two_processes_share_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first one decides it, makes the data set, and alone writes and prints the verdict."""
+    monkeypatch.chdir(tmp_path)
+    done = run(*SEARCHED, "validation.verdict=2", "trainer.devices=2", "trainer.strategy=ddp")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("verdict: ") == 1
+    (folder,) = (tmp_path / "outputs" / "train").iterdir()
+    assert json.loads((folder / "run.json").read_text())["metrics"]["val/problems"] == 2
+    assert len(list((tmp_path / "outputs" / "rollouts").iterdir())) == 1
+    assert sorted(one.name for one in (tmp_path / "outputs").iterdir()) == ["rollouts", "train"]

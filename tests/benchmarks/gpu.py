@@ -24,15 +24,18 @@ from epigym.encoding.encoder import make_encoding
 from epigym.io.tables import Table
 from learn.models.gine.network import make_network
 from learn.train import Train
-from learn.training.data_module import Batch, LabelledStates, PairRuns, TrainingData
+from learn.training.batches import Batch, LabelledStates, PairRuns
+from learn.training.data_module import RolloutData
 from learn.training.options import Training
-from learn.training.problems import TrainingProblems
 from tests.helpers.commands import compose
 
 FOLDER = Path("outputs", "gpu")
 SAME = ("encoding=relational", "domain=room_messages", "base=h_ff")
 GENERAL = ("encoding=relational", "domain=all", "model.network.width=64", "model.schedule=constant")
-TRAINERS = {"cpu": ("trainer=cpu",), "gpu": ("trainer=gpu", "trainer.precision=bf16-mixed")}
+TRAINERS = {
+    "cpu": ("trainer.accelerator=cpu",),
+    "gpu": ("trainer.accelerator=gpu", "trainer.precision=bf16-mixed"),
+}
 OURS = {"accelerator": "gpu", "minutes": "20", "pieces": "4", "steps": "50", "largest": str(1 << 22)}
 """The arguments of this program: `steps` are timed, and batches grow up to `largest` pairs."""
 
@@ -65,7 +68,12 @@ def main(arguments: Sequence[str]) -> None:
 
 def train(name: str, *settings: str) -> str:
     """Train in a process on one thread, going on where it stopped; the mean utilisation of the GPU, if it is known."""
-    command = [sys.executable, "-m", "learn.train", *settings, "resume=true", f"run_dir={FOLDER / name}"]
+    folder = FOLDER / name
+    last = (folder / "checkpoints" / "last.ckpt").exists()
+    if not last:
+        shutil.rmtree(folder, ignore_errors=True)  # of a training without a whole epoch
+    others = ("validation.verdict=0", "logger=csv", f"run_dir={folder}", *(("ckpt_path=last",) if last else ()))
+    command = [sys.executable, "-m", "learn.train", *settings, *others]
     query = ["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits", "--loop-ms=500"]
     watch = subprocess.Popen(query, stdout=subprocess.PIPE, text=True) if shutil.which(query[0]) else None
     try:
@@ -99,8 +107,8 @@ def describe(name: str, kind: str, used: str, own: dict[str, str], others: Seque
 
 def prepare(settings: Training, kind: str) -> tuple[Callable[[Batch], None], Callable[[int], Any]]:
     """A training step, and what makes batches of so many pairs, of the usual size for 0, without an end."""
-    rollouts = TrainingProblems(settings, settings.source).rollouts
-    runs = PairRuns(LabelledStates(rollouts, make_encoding(settings.encoding), "h_ff", shared=False))
+    data = RolloutData(settings, settings.source)
+    runs = data.train = PairRuns(LabelledStates(data.rollouts, make_encoding(settings.encoding), "h_ff", shared=False))
     device = torch.device("cuda" if kind == "gpu" else "cpu")
     types = range(1, 300)  # as many as a domain has
     network = make_network(settings.model.network, settings.encoding, types).to(device)
@@ -120,7 +128,7 @@ def prepare(settings: Training, kind: str) -> tuple[Callable[[Batch], None], Cal
         if pairs:
             yield runs.__getitems__(list(islice(cycle(range(len(runs))), pairs // 64)))
         while True:
-            yield from TrainingData(runs, (), settings.batch_size, settings.seed).train_dataloader()
+            yield from data.train_dataloader()
 
     return step, batches
 

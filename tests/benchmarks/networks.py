@@ -29,6 +29,7 @@ from rich.console import Console
 from scipy.stats import wilcoxon
 
 from domains import DOMAINS
+from epigym.io.checksummed import read_checksummed
 from epigym.io.files import read_rows, write_rows
 from epigym.io.tables import Table
 from epigym.space.space import StateSpace
@@ -37,6 +38,7 @@ from learn.models import open_model
 from learn.models.base import BaseHeuristic
 from learn.models.files import MODEL_FILE
 from learn.models.shipped import locate_shipped
+from learn.training.options import CHECKPOINTS, LAST, RUN_FILE
 from learn.training.validation import search_greedily
 from search.agents.result import SearchStatus
 from search.heuristics.learned import Learned
@@ -66,9 +68,9 @@ GROUPS: Final = (
 )
 """Communication between rooms, messages, deduction, and work; all domains of a group are left out at once."""
 PAPER: Final = {
-    "dfs": ("recipe=paper",),
-    "exhaustive": ("recipe=paper", "explorer=exhaustive"),
-    "short": ("model=paper", "objective=distance", "base=none", "data=published", "validation=loss"),
+    "dfs": ("experiment=paper",),
+    "exhaustive": ("experiment=paper", "explorer=exhaustive"),
+    "short": ("trainer.max_steps=2000",),
 }
 """Settings of the paper's network: its own budget on two kinds of rollouts, and 2,000 steps."""
 FEWER: Final = "validation.problems=12"
@@ -147,21 +149,39 @@ def find_model(domain: str, guidance: str, out: Path) -> Path | None:
         settings = ["encoding=hash", *PAPER[choices[0]]]
     elif choices:
         names = ("encoding", "objective", "base", "data")
-        settings = [*(f"{name}={value}" for name, value in zip(names, (kind, *choices), strict=True)), FEWER]
+        chosen = (f"{name}={value}" for name, value in zip(names, (kind, *choices), strict=True))
+        settings = ["model=gine", "validation=ranking", *chosen, FEWER]
     folder = out / guidance.replace("/", "-") / domain
     return train([*settings, f"domain={learned}"], seed, folder, is_linear=kind == "linear")
 
 
 def train(settings: Sequence[str], seed: str, folder: Path, *, is_linear: bool) -> Path:
-    """The file of the model of a run in `folder`, which is trained on one thread unless it is finished."""
-    model = folder / MODEL_FILE
-    if not (model if is_linear else folder / "run.json").exists():
-        chosen = ("learn.train_linear",) if is_linear else ("learn.train", "trainer=cpu", "resume=true")
-        seeds = (f"seed={seed}", f"data.seed={seed}")
-        command = ["-m", *chosen, *settings, *seeds, f"run_dir={folder}"]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        subprocess.run([sys.executable, *command], check=True, env=environment)
-    return model
+    """The file of the model of a run in `folder`, which is trained on one thread unless it is finished.
+
+    Without encoding=hash and base= it is the better of two networks, with `h_add` and with `h_ff`: that which solves
+    more validation problems, or the first.
+    """
+    if is_linear:
+        return _train_one(["learn.train_linear", *settings], seed, folder, folder / MODEL_FILE)
+    if any(one == "encoding=hash" or one.startswith("base=") for one in settings):
+        return _train_one(["learn.train", *settings], seed, folder, folder / RUN_FILE)
+    files = [
+        _train_one(["learn.train", *settings, f"base={base}"], seed, folder / base, folder / base / RUN_FILE)
+        for base in ("h_add", "h_ff")
+    ]
+    records = [read_checksummed(file.with_name(RUN_FILE), "train again") for file in files]
+    solved = [record["metrics"]["val/solved"] for record in records]
+    return files[solved.index(max(solved))]
+
+
+def _train_one(command: Sequence[str], seed: str, folder: Path, finished: Path) -> Path:
+    if not finished.exists():
+        last = (folder / CHECKPOINTS / LAST).exists()
+        own = ("trainer.accelerator=cpu", "validation.verdict=0", *(("ckpt_path=last",) if last else ()))
+        others = own if command[0] == "learn.train" else ()
+        words = ["-m", *command, *others, f"seed={seed}", f"data.seed={seed}", f"run_dir={folder}"]
+        subprocess.run([sys.executable, *words], check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    return folder / MODEL_FILE
 
 
 def search(task: Task, guidance: str, model: Path | None) -> dict[str, str]:

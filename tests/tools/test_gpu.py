@@ -30,7 +30,7 @@ def test_the_whole_program_runs_on_the_cpu(tmp_path: Path) -> None:
     said = run(tmp_path, "accelerator=cpu", "pieces=2", "steps=2", "largest=1024", "domain=[grapevine]", *TINY)
     [measured] = [line for line in said.splitlines() if line.startswith("│ measured")]
     cells = [cell.strip() for cell in measured.strip("│").split("│")]
-    assert cells[1] == "trainer=cpu"
+    assert cells[1] == "trainer.accelerator=cpu"
     assert all(float(cell) > 0 for cell in cells[2:5])
     assert cells[5] == "1,024"
     assert "piece 2 of 2: validation score " in said

@@ -26,8 +26,8 @@ _CLASS = {"check": "epigym.config.targets:check"}
 _CLASSES = {"check": "epigym.config.targets:check_all"}
 
 
-# Open for every option of lightning.Trainer, in files and on the command line.
-_NODE = OmegaConf.create({"trainer": {"accelerator": "auto", "max_epochs": 500, "deterministic": True}})
+# The default `trainer` of conf/train.yaml: a mapping that is open for every option of lightning.Trainer.
+_NODE = OmegaConf.create({"trainer": {}})
 _NODE.trainer._set_flag("struct", False)
 ConfigStore.instance().store("trainer", _NODE)
 
@@ -168,11 +168,16 @@ class Training(SourceOptions):
 
 
 def as_yaml(training: Training) -> str:
-    """All settings but the folder, as a configuration: `--config-dir <folder> --config-name config` repeats it."""
+    """All settings but the folder, as a configuration: `--config-dir <folder> --config-name config` repeats it.
+
+    A run that was continued is repeated from its start.
+    """
 
     def plain(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         return {name: str(value) if isinstance(value, Path) else value for name, value in pairs if value != UNSET}
 
     settings = asdict(training, dict_factory=plain)
     del settings["run_dir"]
+    if training.ckpt_path == "last":
+        settings["ckpt_path"] = None
     return OmegaConf.to_yaml(OmegaConf.create({"defaults": ["base", "_self_"], **settings}))

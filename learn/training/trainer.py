@@ -43,6 +43,7 @@ SHOWN = {
     "search": "{val/solved:.0f} solved, {val/expanded:.0f} expanded",
 }
 """Formats of the newest metrics in the progress bar."""
+_PRECISIONS = ("32-true", "16-mixed", "bf16-mixed")
 _MEASURES = {"loss": "validation loss", "search": "search on the validation problems"}
 
 
@@ -86,6 +87,9 @@ def make_trainer(settings: Training, *extra: Callback) -> Trainer:
         raise UsageError("trainer.limit_val_batches=0: validation chooses the network: leave it out")
     if 0 in (trainer.max_steps, trainer.max_epochs):
         raise UsageError("trainer.max_steps and trainer.max_epochs: no step would be taken: give at least 1, or -1")
+    if trainer.precision not in _PRECISIONS:
+        known = ", ".join(_PRECISIONS)
+        raise UsageError(f"trainer.precision={trainer.precision}: weights have 32 bits: give one of {known}")
     trainer.strategy.checkpoint_io = ChecksummedIO()
     if isinstance(trainer.strategy.launcher, _SubprocessScriptLauncher):  # starts this command for other processes
         sys.argv.append(f"run_dir={settings.run_dir}")

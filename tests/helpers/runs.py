@@ -14,8 +14,14 @@ from learn.data.dataset import DataSet
 from learn.data.explorers import ExplorerSettings
 from learn.data.sources import SampledData, Source
 from learn.models import open_model
+from learn.models.base import correct
 from learn.models.gine.model import NetworkModel
+from learn.train import Train
+from learn.training.data_module import RolloutData
+from learn.training.options import DistanceOptions, LossValidation
 from learn.training.resuming import read_checkpoint
+from learn.training.validation import validate_by_search
+from tests.helpers.commands import compose
 
 PROBLEM = "collaboration_communication/2_2_3_pl_6"  # 225 e-states
 HASH = {"name": "hash", "width": 64}
@@ -90,3 +96,21 @@ def strip(model: NetworkModel) -> NetworkModel:
     """A model without weights, and without what differs between two equal trainings."""
     card = {name: value for name, value in model.card.items() if name != "seconds"}
     return replace(model, path="", card=card, weights={})
+
+
+def validate_again(run: Path, *overrides: str) -> float:
+    """The validation score of the model in the folder of a run with some overrides, as `val/score` of the training."""
+    settings = compose(Train, "train", f"run_dir={run}.again", *overrides)
+    data, model, validation = RolloutData(settings, settings.source), model_of(run), settings.validation
+    data.setup()
+    if isinstance(validation, LossValidation):
+        assert isinstance(settings.objective, DistanceOptions)
+        most, errors = settings.objective.max_distance, list[torch.Tensor]()
+        for batch in data.val_dataloader():
+            with torch.no_grad():
+                values = correct(model.base, batch.base, model.network(batch.graphs))
+            errors.append(values / most - batch.distance.clamp(max=most) / most)
+        return float(torch.cat(errors).square().mean())
+    found = validate_by_search(data.problems, validation.nodes, lambda space, _: model.make_scorer(space).score)
+    missed, expanded = found.score
+    return missed + expanded / (1 + validation.nodes * len(data.problems))

@@ -25,24 +25,35 @@ from tests.helpers.commands import settings_of
 from tests.helpers.marks import slow_but
 from tests.tools import commands as commands_page
 
-KINDS = ("-m", "data=published", "recipe=paper", "model=paper")
+KINDS = (
+    "-m", "--config-dir", "encoding=relational", "encoding=relational,hash", "experiment=paper", "objective=distance",
+    "data=published",
+)  # fmt: skip
 """Arguments that make a command take or write something else."""
 
+FEW_SAMPLES = "explorer.max_visited=20000 explorer.max_kept=3000 batch_size=64 trainer.limit_train_batches=20"
+FEW_PROBLEMS = "validation.verdict=2 validation.nodes=50"
 SHORT = {
     "learn.assess": "explorer.max_visited=60",
     "learn.sample": "instances=1 domain=[epistemic_gossip]",
     "learn.graph_ppo": "steps=64 envs=4 seeds=[0] goals=8 held_out=4 larger_goals=8",
     "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=20000",
-    "learn.train": "data.instances=2 data.goals=2 validation.problems=2 validation.nodes=50 trainer.max_epochs=2",
-    "learn.train data=published": "data.expansions=4 validation.problems=2 validation.nodes=50 trainer.max_epochs=2",
-    "learn.train recipe=paper": "explorer.max_visited=4000 explorer.max_kept=1000 batch_size=64"
-    " trainer.limit_train_batches=10 trainer.max_epochs=1",
-    "learn.train data=published model=paper": "explorer.max_visited=20000 explorer.max_kept=3000 batch_size=64"
-    " trainer.max_steps=100 trainer.limit_train_batches=50",
+    "learn.train": f"{FEW_SAMPLES} trainer.max_steps=40 {FEW_PROBLEMS}",
+    "learn.train experiment=paper": f"{FEW_SAMPLES} trainer.max_epochs=1 {FEW_PROBLEMS}",
+    "learn.train encoding=relational": "data.instances=2 data.goals=2 validation.problems=2 trainer.max_epochs=2"
+    f" {FEW_PROBLEMS}",
+    "learn.train encoding=relational objective=distance": "data.instances=2 data.goals=2 trainer.max_epochs=2"
+    f" {FEW_PROBLEMS}",
+    "learn.train encoding=relational data=published": "data.expansions=4 validation.problems=2 trainer.max_epochs=2"
+    f" {FEW_PROBLEMS}",
+    "learn.train --config-dir": f"trainer.max_epochs=1 {FEW_PROBLEMS}",
     "learn.train_linear": "data.instances=3 validation_instances=2 nodes=50 iterations=[0] larger_instances=2",
-    "learn.train -m": "data.instances=2 data.goals=2 validation.problems=2 validation.nodes=20 trainer.max_epochs=2",
-    "learn.train -m data=published model=paper": "explorer.max_visited=20000 explorer.max_depth=13"
-    " explorer.max_kept=200 batch_size=32 trainer.max_steps=1 trainer.limit_train_batches=1",
+    "learn.train -m": "explorer.max_visited=20000 explorer.max_depth=13 explorer.max_kept=200 batch_size=32"
+    " trainer.max_steps=1 trainer.limit_train_batches=1 validation.verdict=0",
+    "learn.train -m encoding=relational,hash": "explorer.max_visited=20000 trainer.limit_train_batches=2"
+    f" trainer.max_epochs=1 {FEW_PROBLEMS}",
+    "learn.train -m encoding=relational": "data.instances=2 data.goals=2 validation.problems=2 trainer.max_epochs=1"
+    f" {FEW_PROBLEMS}",
     "search.evaluate": "per_domain=1 time_limit=1",
     "search.explore": "port=0",
     "tests.benchmarks.networks": "domain=consecutive_numbers guidance=h_ff,h_add",

@@ -40,7 +40,7 @@ def format_help(command: str) -> str:
     entries = list(list_defaults(name))
     files = [name, *reversed([entry for entry in entries if isinstance(entry, str)])]
     values = [line for file in files for line in read_config(file)[1]]
-    groups = [_format_group(*one) for entry in entries if isinstance(entry, dict) for one in entry.items()]
+    groups = [_format_group(*one) for one in list_groups(name).items()]
     codes = [f"{code.value:>3}  {code.meaning}" for code in ExitCode]
     parts = {
         "": [_read_docstring(command)],
@@ -63,12 +63,14 @@ def _read_docstring(module: str) -> str:
     return ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
 
 
-def list_defaults(name: str) -> Iterator[str | dict[str, str | None]]:
+def list_defaults(name: str) -> Iterator[str | dict[str, Any]]:
     """The defaults list of a configuration file, followed by those of its files."""
     content = cast(dict[str, Any], OmegaConf.to_container(OmegaConf.load(_CONF / f"{name}.yaml")))
     for entry in content.get("defaults", []):
-        if entry != "_self_":
-            yield from list_defaults(entry) if isinstance(entry, str) else ()
+        if isinstance(entry, dict):
+            yield entry
+        elif (_CONF / f"{entry}.yaml").is_file():
+            yield from list_defaults(entry)
             yield entry
 
 
@@ -89,6 +91,20 @@ def _list_values(lines: list[str]) -> Iterator[str]:
             yield line
 
 
-def _format_group(name: str, option: str | None) -> str:
+def list_groups(name: str) -> dict[str, Any]:
+    """The groups of a command and the options that it takes by default; those of later groups may choose others."""
+    entries = [entry for entry in list_defaults(name) if isinstance(entry, dict)]
+    chosen = {group: option for entry in entries for group, option in entry.items()}
+    for group in reversed(chosen):
+        file = _CONF / group / f"{chosen[group]}.yaml"
+        content = cast(Any, OmegaConf.to_container(OmegaConf.load(file))) if file.is_file() else {}
+        for entry in content.get("defaults", ()) if isinstance(content, dict) else ():
+            if isinstance(entry, dict):
+                chosen |= {key.removeprefix("override /"): option for key, option in entry.items()}
+    return {group: chosen.get(str(option)[2:-1], option) for group, option in chosen.items()}  # ${objective}
+
+
+def _format_group(name: str, option: str | list[str] | None) -> str:
     options = ", ".join(sorted(file.stem for file in _CONF.rglob(f"{name}/*.yaml")))
-    return f"{name}: {options}" + (f" (default {option})" if option else "")
+    default = ",".join(option) if isinstance(option, list) else option
+    return f"{name}: {options}" + (f" (default {default})" if default else "")

@@ -30,10 +30,9 @@ def describe() -> str:
         name = module.rpartition(".")[2]
         if (PLACE / "conf" / f"{name}.yaml").exists():
             title = f"epigym {name}" if module.startswith("epigym") else f"python -m {module}"
-            groups = [entry for entry in pages.list_defaults(name) if isinstance(entry, dict)]
-            options = [f"`{group}={option}`" for entry in groups for group, option in entry.items()]
+            options = [f"`{group}={_name(option)}`" for group, option in pages.list_groups(name).items()]
             parts += [f"## {title}", _escape(pages.read_summary(module)), _table(name)]
-            parts += [f"Groups: {', '.join(options).replace('=None', '=')}."] if options else []
+            parts += [f"Groups: {', '.join(options)}."] if options else []
     return "\n\n".join(["", *parts, "## Groups", _groups(), ""])
 
 
@@ -51,6 +50,10 @@ def _settings(lines: list[str]) -> Iterator[tuple[str, str, str]]:
             path = [*path[: len(match["indent"]) // 2], match["name"]]
             if default := match["default"].strip():
                 yield ".".join(path), default, (match["meaning"] or "").strip()
+
+
+def _name(option: str | list[str] | None) -> str:
+    return ",".join(option) if isinstance(option, list) else option or ""
 
 
 def _escape(text: str) -> str:

@@ -96,7 +96,7 @@ def test_a_command_that_meets_a_wrong_file_leaves_no_folder(call: Call, tmp_path
         (tmp_path / name).write_text(text)
     assert call("solve", "wrong.txt", "run_dir=run")[0] == ExitCode.BAD_INPUT
     assert call("assess", "domain=coin_in_the_box", "model=gone")[0] == ExitCode.NO_INPUT
-    assert "none of 1 problems has a goal" in call("train", "hopeless.txt")[2]
+    assert "nothing to learn from: no goal is among" in call("train", "hopeless.txt")[2]
     assert {path.name for path in tmp_path.iterdir()} == {"coin.txt", *wrong}
 
 
@@ -222,7 +222,7 @@ def test_help_tells_everything_about_a_command(command: str) -> None:
 def test_help_lists_the_groups_of_its_command_only() -> None:
     groups = format_help("learn.train").partition("Groups")[2]
     assert "\n  encoding: bitmask, hash, map, relational (default hash)\n" in groups
-    assert "\n  recipe: paper\n" in groups
+    assert "\n  objective: distance, ranking (default distance)\n" in groups
     assert "agent" not in groups
 
 
@@ -231,7 +231,7 @@ def test_commands_answer_without_torch(tmp_path: Path) -> None:
         [
             "import sys",
             *(f"import {command}" for command in COMMANDS),
-            "sys.argv = ['train', 'trainer.max_epochs=abc', 'hydra.run.dir=.', 'hydra/job_logging=none']",
+            "sys.argv = ['train', 'batch_size=abc', 'hydra.run.dir=.', 'hydra/job_logging=none']",
             "try: learn.train.main()",
             "except SystemExit as stop: print(stop.code)",
             "print(*{'torch', 'lightning', 'matplotlib', 'rich'} & set(sys.modules))",

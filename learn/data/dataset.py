@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -240,6 +241,7 @@ def write_data_set(
         EpigymError: when there are no problems.
         OSError: when it cannot be written.
     """
+    missing = [one for one in folder.parents if not one.exists()]
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
         with replacing(folder) as temporary:
@@ -264,6 +266,11 @@ def write_data_set(
     except OSError:
         if not (folder / TABLE).exists():
             raise  # else another process made the same in the meantime
+    except EpigymError:
+        with suppress(OSError):
+            for one in missing:
+                one.rmdir()
+        raise
     return DataSet(folder)
 
 

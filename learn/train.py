@@ -26,7 +26,9 @@ from learn.training.options import Training
 if TYPE_CHECKING:
     from learn.training.verdict import Verdict
 
-_NO_VERDICT = "none: the problems belong to no domain, so no others can be sampled; learn.assess tests on given ones"
+_NO_VERDICT = (
+    "none: the problems belong to no domain, or no others of it fit the encoding; learn.assess tests on given ones"
+)
 _INDENT = " " * 9
 
 logger = logging.getLogger(__name__)

@@ -32,7 +32,7 @@ from learn.training.batches import StateSamples
 from learn.training.data_module import RolloutData
 from learn.training.module import GineModule
 from learn.training.options import CHECKPOINTS, LAST, RUN_FILE, LossValidation, SearchValidation, Training
-from learn.training.problems import choose_fitting, find_first_task, sample_verdict
+from learn.training.problems import find_first_task, fits, sample_verdict
 from learn.training.report.pictures import draw_curves, draw_predictions, draw_search_curves
 from learn.training.report.report import measure_baselines, write_record
 from learn.training.resuming import History, read_checkpoint, require_end_of_epoch
@@ -199,21 +199,21 @@ def _make_card(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _judge(settings: Training, data: RolloutData, agent: Agent, model: Path) -> tuple[Verdict | None, Path | None]:
     """The verdict, and the written problem that the network solves with fewest expansions; None without problems."""
-    tasks = sample_verdict(settings, data.data)
+    encoding = make_encoding(settings.encoding)
+    tasks = [task for task in sample_verdict(settings, data.data) if fits(task, encoding)]
     if not tasks:
         return None, None
-    fitting = [task for task, _ in choose_fitting(tasks, make_encoding(settings.encoding))]
     where = ", ".join(data.data.domains) if len(data.data.domains) < 4 else f"{len(data.data.domains)} domains"
     consistent_beliefs = data.data.consistent_beliefs
     verdict = judge(
-        where or "those held out", fitting, agent, settings.validation.nodes, str(model),
+        where or "those held out", tasks, agent, settings.validation.nodes, str(model),
         consistent_beliefs=consistent_beliefs,
     )  # fmt: skip
     solved = [(count, place) for place, count in enumerate(verdict.network) if count is not None]
     if not solved:
         return verdict, None
     example = settings.run_dir / EXAMPLE
-    specification = ground_json.make_specification(fitting[min(solved)[1]])
+    specification = ground_json.make_specification(tasks[min(solved)[1]])
     write_json(example, ground_json.to_json(specification, compact=True), indent=None)
     return verdict, example
 

@@ -75,12 +75,22 @@ def choose_fitting(tasks: Sequence[Task], encoding: Encoding) -> Problems:
     Raises:
         EpigymError: when there are problems and none of them fits.
     """
-    found = [(task, FeatureTypes(task)) for task in tasks if _fits(task, encoding)]
+    found = [(task, FeatureTypes(task)) for task in tasks if fits(task, encoding)]
     if tasks and not found:
         raise EpigymError(
             f"no problem to validate on fits the {encoding.name} encoding: give it more room, see conf/encoding"
         )
     return found
+
+
+def fits(task: Task, encoding: Encoding) -> bool:
+    """Whether a problem fits an encoding; logs a warning if not."""
+    try:
+        make_encoder(StateSpace(task), encoding)
+    except LimitError as error:
+        logger.warning("left out: %s", error)
+        return False
+    return True
 
 
 def _sample_larger(domains: Sequence[str], instances: int, seed: int) -> list[Task]:
@@ -97,12 +107,3 @@ def _require_domains(settings: Training, domains: Sequence[str]) -> None:
             "validation=ranking samples problems of the domains of problem=, but these belong to none: "
             "give data=sampled, or objective=distance validation=distance"
         )
-
-
-def _fits(task: Task, encoding: Encoding) -> bool:
-    try:
-        make_encoder(StateSpace(task), encoding)
-    except LimitError as error:
-        logger.warning("left out: %s", error)
-        return False
-    return True

@@ -13,25 +13,22 @@ import pytest
 from lightning import Callback, Trainer
 
 import domains
-from epigym.features.types import FeatureTypes
-from epigym.problem import load_problem
-from learn.data.sources import SampledData, sample_tasks
+from learn.data.sources import PublishedData, SampledData
 from learn.models import open_model
 from learn.models.gine.model import NetworkModel
 from learn.train import Train
-from learn.training.example import write_samples
-from learn.training.options import (
-    RankingOptions,
-    SearchValidation,
-    collect_given,
-)
+from learn.training.options import DistanceOptions, LossValidation, RankingOptions, SearchValidation
 from learn.training.resuming import read_checkpoint
-from learn.training.validation import validate_by_search
 from tests.helpers.commands import compose
-from tests.helpers.runs import PAPER, Fit
+from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit, validate_again
 
-FEW = ("data.instances=4", "trainer.max_epochs=3", "trainer.check_val_every_n_epoch=1", "trainer.accelerator=cpu",
-       "validation.problems=3", "validation.nodes=50")  # fmt: skip
+FEW = {
+    "hash": (f"problem={PROBLEM}", "trainer.max_epochs=3", "trainer.accelerator=cpu", "validation.verdict=4",
+             "validation.nodes=50"),
+    "relational": ("data.instances=4", "trainer.max_epochs=3", "trainer.accelerator=cpu", "validation.problems=3",
+                   "validation.verdict=4", "validation.nodes=50"),
+}  # fmt: skip
+STILL = ("model.optimizer.lr=0.0", "callbacks.early_stopping.patience=2", "trainer.max_epochs=50")
 
 
 class Stop(Callback):
@@ -39,9 +36,6 @@ class Stop(Callback):
 
     def on_train_batch_end(self, trainer: Trainer, *_: Any) -> None:
         trainer.should_stop = True
-
-
-STILL = ("model.optimizer.lr=0.0", "patience=2")
 
 
 def run_command(folder: Path, *arguments: str) -> list[str]:
@@ -53,68 +47,86 @@ def run_command(folder: Path, *arguments: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def solves(folder: Path, line: str) -> dict[str, object]:
-    """What a printed command line reports of the plan that it finds."""
+def solve(folder: Path, line: str) -> dict[str, Any]:
+    """The result of a printed command line, which finds a plan."""
     python, dash, *arguments = shlex.split(line)
     assert (python, dash) == ("python", "-m")
     run_command(folder, *arguments, f"run_dir={folder}/solved")
-    result: dict[str, object] = json.loads((folder / "solved" / "result.json").read_text())
+    result: dict[str, Any] = json.loads((folder / "solved" / "result.json").read_text())
     assert result["status"] == "solved"
     return result
 
 
-def test_it_samples_problems_of_grapevine_and_takes_minutes() -> None:
+def end_of(lines: list[str]) -> tuple[str, str]:
+    """The command line that a training prints, empty if there is none, and its verdict."""
+    [place] = [place for place, line in enumerate(lines) if line.startswith("verdict: ")]
+    command = lines[place - 1] if lines[place - 1].startswith("python -m search.solve ") else ""
+    return command, " ".join(line.strip() for line in lines[place:])
+
+
+def test_the_paper_s_method_takes_minutes() -> None:
     settings = compose(Train, "train", "encoding=hash")
-    assert (settings.domain, settings.problem, settings.base) == (["grapevine"], [], "best")
+    assert (settings.domain, settings.problem, settings.base) == (["collaboration_communication"], [], "none")
+    assert settings.data == PublishedData(split="train", seed=42, expansions=40)
+    assert settings.objective == DistanceOptions(name="distance", max_distance=50, max_class_share=0.5)
+    assert settings.validation == LossValidation(by="loss", share=0.2, verdict=20, nodes=200)
+    assert (settings.batch_size, settings.model.schedule, settings.model.averaging) == (256, "cosine", 0)
+    assert settings.trainer == {
+        "accelerator": "auto", "max_epochs": 500, "deterministic": True, "max_steps": 400, "limit_train_batches": 200,
+    }  # fmt: skip
+
+
+def test_ours_takes_minutes() -> None:
+    settings = compose(Train, "train", "encoding=relational")
+    assert (settings.domain, settings.problem, settings.base) == (["grapevine"], [], "h_add")
     assert isinstance(settings.data, SampledData)
-    assert (settings.data.instances, settings.batch_size, settings.model.schedule) == (60, 256, "linear")
-    assert settings.model.averaging == 0.98
-    assert (settings.encoding["name"], settings.objective) == ("hash", RankingOptions(name="ranking"))
-    assert settings.validation == SearchValidation(by="search", problems=40, nodes=500)
-    assert collect_given(settings.trainer) == {
+    assert (settings.data.instances, settings.data.goals, settings.objective) == (60, 4, RankingOptions(name="ranking"))
+    assert settings.validation == SearchValidation(by="search", problems=40, verdict=40, nodes=500)
+    assert (settings.batch_size, settings.model.schedule, settings.model.averaging) == (256, "linear", 0.98)
+    assert settings.trainer == {
         "accelerator": "auto", "max_epochs": 12, "deterministic": True, "check_val_every_n_epoch": 3,
     }  # fmt: skip
 
 
 @pytest.mark.parametrize("encoding", ["hash", "relational"])
-def test_it_ends_with_a_command_that_solves_a_larger_problem(tmp_path: Path, encoding: str) -> None:
-    lines = run_command(tmp_path, "learn.train", f"encoding={encoding}", *FEW)
-    [run] = tmp_path.glob("outputs/train/*")
-    run = run.relative_to(tmp_path)
-    assert f" problem={run}/grapevine_" in lines[-1]
-    assert lines[-1].endswith(f"agent=hfs heuristic=learned heuristic.model={run}")
-    result, run = solves(tmp_path, lines[-1]), tmp_path / run
-    assert result["plan_length"]
+def test_it_ends_with_a_command_that_solves_a_problem_and_a_verdict(tmp_path: Path, encoding: str) -> None:
+    lines = run_command(tmp_path, "learn.train", f"encoding={encoding}", *FEW[encoding])
+    [run] = (path.relative_to(tmp_path) for path in tmp_path.glob("outputs/train/*"))
+    record = json.loads((tmp_path / run / "run.json").read_text())
+    metrics, verdict = record["metrics"], record["verdict"]
 
-    record = json.loads((run / "run.json").read_text())
-    metrics, path = record["metrics"], run / "checkpoints" / "best.ckpt"
-    assert (
-        record["stopped"]
-        == f"epoch limit: 3 epochs, {read_checkpoint(path.with_name('last.ckpt'))['global_step']} steps"
-    )
-    best, model = read_checkpoint(path), open_model(run)
-    assert best["global_step"] == metrics["step"] + 1
-    tasks = sample_tasks(["grapevine"], "validation", 2, 42, long_goals=True) + sample_tasks(
-        ["grapevine"], "test", 1, 42, long_goals=True
-    )
-    problems = [(task, FeatureTypes(task)) for task in tasks]
-    anew = validate_by_search(problems, 50, lambda space, types: model.make_scorer(space).score)
-    assert (metrics["val/solved"], metrics["val/expanded"]) == (anew.solved, anew.expanded)
-    kept = f"kept is the network of epoch {best['epoch'] + 1}, step {best['global_step']}"
+    command, said = end_of(lines)
+    agent = "hfs_star" if encoding == "hash" else "hfs"
+    assert command.endswith(f"problem={run}/example.json agent={agent} heuristic=learned heuristic.model={run}")
+    assert solve(tmp_path, command)["expanded"] == min(count for count in verdict["network"] if count is not None)
+    assert record["is_good"] == verdict["is_gain"] == ("no gain" not in said)
+    solved = sum(count is not None for count in verdict["network"])
+    domain = "collaboration_communication" if encoding == "hash" else "grapevine"
+    assert f"on 4 problems of {domain} that chose nothing the network solves {solved}, " in said
+    assert ("encoding=relational can carry over" in said) == (encoding == "hash" and not verdict["is_gain"])
+
+    last = read_checkpoint(tmp_path / run / "checkpoints" / "last.ckpt")
+    assert record["stopped"] == f"epoch limit: 3 epochs, {last['global_step']} steps"
+    kept = f"kept is the network of epoch {metrics['epoch'] + 1:.0f}, step {metrics['step'] + 1:.0f}"
     assert any(line.endswith(f"{record['stopped']}; {kept}") for line in lines)
-    assert any(re.search(rf"network +│ +{anew.solved} │ +{anew.expanded} ", line) for line in lines)
-    assert any("h_ff alone" in line and "│" in line for line in lines)
+    again = validate_again(tmp_path / run, f"encoding={encoding}", *FEW[encoding])
+    assert again == pytest.approx(metrics["val/score"], rel=1e-5)
+    shown = {"hash": "{val/mae:.3f} ", "relational": "{val/solved:.0f} │ +{val/expanded:.0f} "}[encoding]
+    row = r"network +│ +" + shown
+    assert any(re.search(row.format_map(metrics), line) for line in lines)
 
 
 def test_every_encoding_has_a_folder_of_its_own(tmp_path: Path) -> None:
-    few = [*FEW, "trainer.max_epochs=1", "data.instances=2"]
+    few = ("data=sampled", "domain=consecutive_numbers", "data.instances=2", "trainer.max_epochs=1",
+           "trainer.accelerator=cpu", "validation.verdict=2", "validation.nodes=20")  # fmt: skip
     lines = run_command(tmp_path, "learn.train", "-m", "encoding=map,hash,bitmask,relational", *few)
     runs = sorted(tmp_path.glob("outputs/train/*/*/run.json"))
     encodings = ["map", "hash", "bitmask", "relational"]
     assert [json.loads(run.read_text())["encoding"] for run in runs] == encodings
     models = [open_model(run.parent) for run in runs]
     assert [model.encoding["name"] for model in models if isinstance(model, NetworkModel)] == encodings
-    assert len([line for line in lines if line.startswith("python -m search.solve problem=")]) == 4
+    verdicts = [line for line in lines if line.startswith("verdict: ")]
+    assert [line.startswith("verdict: none") for line in verdicts] == [False, False, True, False], "one has no room"
 
 
 @pytest.mark.parametrize(
@@ -127,39 +139,41 @@ def test_every_encoding_has_a_folder_of_its_own(tmp_path: Path) -> None:
             [*STILL, "trainer.val_check_interval=1"],
             "early stopping after epoch {}: no better validation loss for 2 validations",
         ),
-        ([f"callbacks=[{{_target_: {__name__}.Stop}}]"], "stopped by a callback after 1 steps, epoch 1"),
+        ([f"+callbacks.mine._target_={__name__}.Stop"], "stopped by a callback after 1 steps, epoch 1"),
     ],
 )
 def test_a_training_says_when_and_why_it_stopped(fit: Fit, tmp_path: Path, overrides: list[str], stopped: str) -> None:
-    metrics = fit(*PAPER, *(("trainer.max_epochs=50",) if "patience=2" in overrides else ()), *overrides)
+    metrics = fit(*PAPER, *overrides)
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     assert record["stopped"] == stopped.format(int(metrics["epochs"]))
 
 
-@pytest.mark.parametrize(("kind", "overrides"), [("files", FEW), ("published", ("recipe=paper", "trainer=cpu"))])
-def test_what_is_named_is_learned(
-    fit: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, overrides: tuple[str, ...]
-) -> None:
-    text = domains.write("collaboration_communication/2_2_3_pl_4")
-    (tmp_path / "it's one=two.txt").write_text(text)
+@pytest.mark.parametrize("data", ["sampled", "published"])
+def test_what_is_named_is_learned(fit: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str], data: str) -> None:
+    """With other goals, of which some are held out for the verdict; published goals leave no problem for one."""
+    path = tmp_path / "it's one=two.txt"
+    path.write_text(domains.write("collaboration_communication/2_2_3_pl_4"))
     fit(
-        f"problem='{tmp_path}/it\\'s one=two.txt'",
-        "semantics=efp",
-        "determines=literals",
-        *overrides,
-        "trainer.max_epochs=1",
-    )
+        f"data={data}", f"problem='{tmp_path}/it\\'s one=two.txt'", "semantics=efp", "determines=literals",
+        "consistent_beliefs=true", "trainer.accelerator=cpu", "trainer.max_epochs=1", "validation.verdict=3",
+    )  # fmt: skip
     record = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert (record["data"]["problems"], record["data"]["kind"]) == ([f"{tmp_path}/it's one=two.txt"], kind)
-    line = capsys.readouterr().out.splitlines()[-1]
-    assert "semantics=efp determines=literals" in line
-    solves(tmp_path, line)
+    kind = "files" if data == "sampled" else "published"
+    assert (record["data"]["problems"], record["data"]["kind"]) == ([str(path)], kind)
+    command, verdict = end_of(capsys.readouterr().out.splitlines())
+    assert (record["verdict"] is None) == (data == "published")
+    if data == "published":
+        assert command == ""
+        assert verdict.startswith("verdict: none: the problems belong to no domain")
+    else:
+        assert "on 3 problems of those held out that chose nothing" in verdict
+        assert command.endswith(" consistent_beliefs=true")
+        solve(tmp_path, command)
 
 
-@pytest.mark.parametrize("domain", ["grapevine", "blocks_world"])  # in mA*, in EPDDL
-def test_sampled_problems_are_files(tmp_path: Path, domain: str) -> None:
-    path, task = next(write_samples(domain, 3, tmp_path))
-    written = load_problem(path)
-    assert task.instance.startswith("validation_")
-    assert (written.fluents, written.agents, written.goal) == (task.fluents, task.agents, task.goal)
-    assert [action.name for action in written.actions] == [action.name for action in task.actions]
+def test_a_verdict_can_be_left_out(fit: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fit(*SEARCHED, "trainer.max_epochs=1")
+    assert end_of(capsys.readouterr().out.splitlines()) == ("", "verdict: none was asked for")
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert (record["verdict"], record["is_good"]) == (None, None)
+    assert not (tmp_path / "run" / "example.json").exists()

@@ -13,7 +13,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from omegaconf import OmegaConf
 from torch_geometric.data import Batch
 
 from epigym import EpigymError, EState, LimitError, StateSpace, Task, load_problem, to_pyg
@@ -22,7 +21,9 @@ from epigym.encoding.goal_graph import DESIGNATED_LABEL, FIRST_AGENT_LABEL, goal
 from epigym.encoding.identifiers import NODE_TYPES, Hash
 from epigym.errors import UsageError
 from epigym.task.formula import Formula, actually, and_, believes, common, everybody, fluent, not_, or_
+from learn.train import Train
 from tests.helpers.benchmark_files import ROOT
+from tests.helpers.commands import compose
 from tests.helpers.strategies import estates
 
 GOLDEN = json.loads((Path(__file__).parent / "goldens" / "graphs.json").read_text())
@@ -193,9 +194,9 @@ def test_too_many_worlds_are_refused(name: str, widths: dict[str, int], message:
 
 
 def test_the_files_of_settings_are_the_encodings_with_their_defaults() -> None:
-    folder = ROOT / "conf" / "encoding"
-    for path in folder.iterdir():
-        assert OmegaConf.load(path) == {"name": path.stem, **asdict(ENCODINGS[path.stem]())}
+    for path in (ROOT / "conf" / "encoding").iterdir():
+        chosen = compose(Train, "train", f"encoding={path.stem}").encoding
+        assert chosen == {"name": path.stem, **asdict(ENCODINGS[path.stem]())}
 
 
 @dataclass(frozen=True, kw_only=True)

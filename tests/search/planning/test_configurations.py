@@ -139,9 +139,10 @@ def test_agents_find_the_same_with_two_threads(agent: str) -> None:
 
 
 LARGE = {"comparison", "competition", "default"}
+EXPERIMENTS = {*options("experiment")} - {"paper"}  # which is one of trainings
 
 
-@pytest.mark.parametrize("experiment", slow_but(sorted(options("experiment")), *{*options("experiment")} - LARGE))
+@pytest.mark.parametrize("experiment", slow_but(sorted(EXPERIMENTS), *EXPERIMENTS - LARGE))
 def test_experiments_can_be_small(experiment: str) -> None:
     whole, small = (
         compose(Evaluate, "evaluate", f"experiment={experiment}", f"size={size}") for size in ("full", "small")

@@ -1,16 +1,13 @@
 """Networks, optimizers, callbacks and loggers of users, named on the command line."""
 
-import inspect
 import sys
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from lightning import Trainer
 
 import search
 from epigym import StateSpace, load_problem, to_pyg
@@ -22,10 +19,9 @@ from learn.models.base import BaseHeuristic
 from learn.models.gine.model import NetworkModel
 from learn.train import Train
 from learn.training.fitting import train
-from learn.training.options import TrainerOptions
-from learn.training.problems import TrainingProblems
+from learn.training.resuming import read_checkpoint
 from tests.helpers.commands import compose
-from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit
+from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit, rows_of
 
 OWN = """
 from pathlib import Path
@@ -126,8 +122,19 @@ class Note(Callback):
 class Log(CSVLogger):
     def __init__(self, folder):
         super().__init__(folder, name="own", version="")
+
+
+class Raises(Callback):
+    def __init__(self):
+        raise RuntimeError("out of order\\nfor ever")
+
+
+class RaisesToo(Log):
+    def __init__(self, save_dir):
+        raise OSError("out of paper")
 """
-SHORT = (*SEARCHED, "base=h_ff", "trainer.max_epochs=1")
+SHORT = (*SEARCHED, "trainer.max_epochs=1")
+WITHOUT_GPU = pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 PUSHED = ("model.optimizer._target_=own.Pushed", "+model.optimizer.push=0.25")
 LESS = ("~model.optimizer.weight_decay",)
 
@@ -143,20 +150,21 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_a_training_takes_classes_of_the_user(fit: Fit, tmp_path: Path) -> None:
     network = ("model.network._target_=own.Net", "+model.network.scale=3", "model.network.width=5")
-    callbacks = f"callbacks=[{{_target_: own.Note, file: {tmp_path}/note}}]"
-    loggers = f"loggers=[{{_target_: own.Log, folder: {tmp_path}}}]"
-    metrics = fit(*SHORT, *network, *PUSHED, *LESS, callbacks, loggers, "base=h_ff")
-    best = tmp_path / "run" / "checkpoints" / "best.ckpt"
+    callback = ("+callbacks.mine._target_=own.Note", f"+callbacks.mine.file={tmp_path}/note")
+    logger = ("+logger.mine._target_=own.Log", f"+logger.mine.folder={tmp_path}")
+    fit(*SHORT, *network, *PUSHED, *LESS, *callback, *logger)
     model = open_model(tmp_path / "run")
     assert isinstance(model, NetworkModel)
     assert model.kind == "own.Net"
     made: Any = model.network
     assert (type(made).__name__, made.scale, made.head.in_features) == ("Net", 3, 5)
     assert made.encoding == {"name": "hash", "width": 64}
-    [group] = torch.load(best, weights_only=True)["optimizer_states"][0]["param_groups"]
+    last = read_checkpoint(tmp_path / "run" / "checkpoints" / "last.ckpt")
+    [group] = last["optimizer_states"][0]["param_groups"]
     assert (group["momentum"], group["initial_lr"]) == (0.25, 2e-3)
     assert (tmp_path / "note").read_text() == "Net"
-    assert f"{metrics['val/score']:.9f}"[:6] in (tmp_path / "own" / "metrics.csv").read_text()
+    loss = rows_of(tmp_path / "run")[-1]["train/loss"]
+    assert f"{loss:.9f}"[:6] in (tmp_path / "own" / "metrics.csv").read_text()
     space = StateSpace(load_problem(PROBLEM))
     ids = np.array([space.initial], dtype=np.int32)
     with torch.no_grad():
@@ -215,7 +223,9 @@ def test_settings_of_networks(fit: Fit, tmp_path: Path) -> None:
         (["model.network._target_=own.Gone"], r"_target_=own\.Gone: module 'own' has no attribute 'Gone'"),
         (["model.network._target_=gone.Net"], r"_target_=gone\.Net: No module named 'gone'"),
         (PUSHED, r"own\.Pushed: .*unexpected keyword argument 'weight_decay'; leave a setting of ours out with a ~"),
-        (["callbacks=[{file: note}]"], "name a class as _target_: module.Class"),
+        (["+callbacks.mine.file=note"], r"^callbacks: mine: name a class as mine\._target_=module\.Class$"),
+        (["+callbacks.mine._target_=own.Gone"], r"^callbacks\.mine: _target_=own\.Gone: module 'own' has no attribute"),
+        (["+logger.mine._target_=gone.Log"], r"^logger\.mine: _target_=gone\.Log: No module named 'gone'"),
     ],
 )
 def test_classes_that_do_not_fit_are_named(fit: Fit, overrides: list[str], message: str) -> None:
@@ -223,10 +233,9 @@ def test_classes_that_do_not_fit_are_named(fit: Fit, overrides: list[str], messa
         fit(*SHORT, *overrides)
 
 
-def test_every_option_of_the_trainer_can_be_given() -> None:
-    theirs = set(inspect.signature(Trainer.__init__).parameters) - {"self", "callbacks", "logger"}
-    added = {"enable_autolog_hparams", "model_registry"}  # since Lightning 2.5
-    assert {entry.name for entry in fields(TrainerOptions)} == theirs | added
+def test_early_stopping_may_wait_for_a_metric_of_the_user(fit: Fit) -> None:
+    early = "+callbacks.mine._target_=lightning.pytorch.callbacks.EarlyStopping"
+    assert fit(*SHORT, early, "+callbacks.mine.monitor=own/metric", "+callbacks.mine.strict=false")
 
 
 def test_options_of_ours_give_way_to_those_of_the_user(fit: Fit, tmp_path: Path) -> None:
@@ -240,8 +249,31 @@ def test_options_of_ours_give_way_to_those_of_the_user(fit: Fit, tmp_path: Path)
     ("override", "message"),
     [
         ("model.optimizer._target_=torch.optim.SGD +model.optimizer.betas=[0.1]", "SGD: .*unexpected keyword argument"),
-        ("callbacks=[{_target_:collections.OrderedDict}]", "derives from Lightning's Callback"),
-        ("trainer.accelerator=abacus", "trainer: .*abacus"),
+        ("+callbacks.mine._target_=collections.OrderedDict",
+         r"^callbacks\.mine: collections\.OrderedDict does not derive from Lightning's Callback$"),
+        ("+logger.mine._target_=own.Raises", r"^logger\.mine: own\.Raises: out of order$"),
+        ("+logger.mine._target_=own.Note +logger.mine.file=x",
+         r"^logger\.mine: own\.Note does not derive from Lightning's Logger$"),
+        ("+callbacks.mine._target_=own.Raises", r"^callbacks\.mine: own\.Raises: out of order$"),
+        ("+logger.mine._target_=own.RaisesToo +logger.mine.save_dir=null",
+         r"^logger\.mine: own\.RaisesToo: out of paper$"),
+        ("callbacks.early_stopping.monitor=val/scor",
+         r"^EarlyStopping: unknown metric 'val/scor': did you mean 'val/score'"),
+        ("callbacks.early_stopping.monitor=val/mae", r"^EarlyStopping: unknown metric 'val/mae': "),  # of distances
+        ("+callbacks.mine._target_=lightning.pytorch.callbacks.ModelCheckpoint +callbacks.mine.monitor=val/x",
+         r"^ModelCheckpoint: unknown metric 'val/x': "),
+        ("trainer.accelerator=abacus", "^trainer: .*abacus"),
+        pytest.param("trainer.accelerator=gpu", r"^trainer: No supported gpu backend found", marks=WITHOUT_GPU),
+        ("trainer.max_epoch=3", r"^unknown setting of trainer 'max_epoch': did you mean 'max_epochs'"),
+        ("trainer.max_epochs=abc", r"^trainer: max_epochs=abc: expected a whole number$"),
+        ("trainer.limit_val_batches=0", r"^trainer\.limit_val_batches=0: validation chooses the network: leave it"),
+        ("trainer.limit_val_batches=0.0", r"^trainer\.limit_val_batches=0: "),
+        ("trainer.max_steps=0", r"^trainer\.max_steps and trainer\.max_epochs: no step would be taken"),
+        ("trainer.precision=64-true", r"^trainer\.precision=64-true: weights have 32 bits: give one of 32-true, 16"),
+        ("trainer.precision=bf16-true", r"^trainer\.precision=bf16-true: weights have 32 bits"),
+        ("trainer.precision=7", r"^unknown trainer: precision '7': expected one of "),
+        ("trainer.callbacks=[own.Note]", r"^trainer\.callbacks: give \+callbacks\.mine\._target_=module\.Class"),
+        ("trainer.logger=false", r"^trainer\.logger: give \+logger\.mine\._target_=module\.Class"),
         ("ckpt_path={}/broken.ckpt", "broken.ckpt: damaged or cut off, "),
         ("model.network._target_=own.Net +model.network.colour=red", r"own\.Net: .*argument 'colour'; leave a setting"),
         ("model.network._target_=own.Typed", r"own\.Typed: .*missing .* argument: 'layers'"),
@@ -262,7 +294,8 @@ def test_refused_settings_come_first(
 ) -> None:
     (tmp_path / "broken.ckpt").write_text("x")
     given = override.replace("{}", str(tmp_path)).split()
-    chosen = compose(Train, "train", f"run_dir={tmp_path}", "~model.network.layers", source, *given)
+    ours = ("model=gine", "objective=ranking", "base=h_add", "~model.network.layers", source)
+    chosen = compose(Train, "train", f"run_dir={tmp_path}/run", *ours, *given)
 
     def refuse_exploration(*_: Any, **__: Any) -> None:
         raise AssertionError("explored")
@@ -271,5 +304,6 @@ def test_refused_settings_come_first(
         monkeypatch.setattr(sources, name, refuse_exploration)
     monkeypatch.setattr(files, "sample_files", refuse_exploration)
     with pytest.raises(EpigymError, match=message) as refused:
-        train(chosen, TrainingProblems(chosen, chosen.source))
+        train(chosen, chosen.source)
     assert "\n" not in str(refused.value)
+    assert not (tmp_path / "run").exists()

@@ -19,13 +19,13 @@ from learn.models import open_model
 from learn.models.calibration import Calibration
 from learn.train import Train
 from learn.training import module
-from learn.training.data_module import Batch
+from learn.training.batches import Batch
+from learn.training.data_module import RolloutData
 from learn.training.module import GineModule, StepErrors
-from learn.training.problems import TrainingProblems
 from learn.training.resuming import read_checkpoint
 from learn.training.validation import ValidationResult, find_states_along, search_greedily
 from tests.helpers.commands import compose
-from tests.helpers.runs import PAPER, SEARCHED, Fit, rows_of
+from tests.helpers.runs import PAPER, SEARCHED, Fit, model_of, rows_of
 
 STILL = ("model.optimizer.lr=0.0", "model.schedule=constant", "model.averaging=0")
 
@@ -94,37 +94,47 @@ def record_bounds(monkeypatch: pytest.MonkeyPatch, found: list[tuple[int, int, i
 @pytest.mark.parametrize(
     ("found", "best"),
     [
-        ([(0, 40, 2), (2, 39, 0), (1, 21, 1), (2, 38, 0)], 4),  # as many solved, and a node less
-        ([(1, 1, 1), (2, 40, 0), (1, 1, 1), (2, 40, 0)], 2),  # the first of equals
-        ([(2, 40, 0), (1, 20, 1), (1, 20, 1), (0, 40, 2)], 1),
-        ([(400, 9000, 200), (400, 8999, 200), (400, 8998, 200), (400, 8999, 200)], 3),
+        ([(0, 40, 2), (0, 40, 2), (2, 39, 0), (1, 21, 1), (2, 38, 0)], 4),  # as many solved, and a node less
+        ([(0, 40, 2), (1, 1, 1), (2, 40, 0), (1, 1, 1), (2, 40, 0)], 2),  # the first of equals
+        ([(0, 40, 2), (2, 40, 0), (1, 20, 1), (1, 20, 1), (0, 40, 2)], 1),
+        ([(2, 40, 0), (2, 40, 0), (1, 20, 1), (0, 40, 2), (1, 20, 1)], 0),  # before training
+        ([(400, 9001, 200), (400, 9000, 200), (400, 8999, 200), (400, 8998, 200), (400, 8999, 200)], 3),
     ],
 )
-def test_the_best_epoch_is_kept(
+def test_the_best_network_is_kept(
     fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: list[tuple[int, int, int]], best: int
 ) -> None:
+    """Of one validation before the first step and four after an epoch each."""
     bounds = record_bounds(monkeypatch, found)
     nodes = 1000 if found[0][0] > 2 else 20
-    metrics = fit(*SEARCHED, "base=h_ff", f"validation.nodes={nodes}")
+    metrics = fit(*SEARCHED, f"validation.nodes={nodes}", f"+callbacks.mine._target_={__name__}.Trace")
     assert metrics["epoch"] == best - 1
-    assert (metrics["val/solved"], metrics["val/expanded"]) == found[best - 1][:2]
-    assert read_checkpoint(tmp_path / "run" / "checkpoints" / "best.ckpt")["epoch"] == best - 1
+    assert (metrics["val/solved"], metrics["val/expanded"]) == found[best][:2]
+    assert torch.equal(flat(model_of(tmp_path / "run").network), Trace.validated[best])
     scores = [(missed, expanded) for _, expanded, missed in found]
-    assert bounds == [None, *(min(scores[:epoch]) for epoch in range(1, 4))], "no epoch is searched with for longer"
+    assert bounds == [None, *(min(scores[:epoch]) for epoch in range(1, 5))], "no epoch is searched with for longer"
 
 
-@pytest.mark.parametrize("overrides", [("encoding=relational", "base=h_add"), ("encoding=hash", "base=none")])
-def test_checkpoints_validated_by_search_are_calibrated(fit: Fit, tmp_path: Path, overrides: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ("encoding=relational", "base=h_add"),
+        ("encoding=hash", "base=none", "domain=grapevine", "model.optimizer.lr=0.05", "model.averaging=0"),
+    ],
+)
+def test_models_validated_by_search_are_calibrated(fit: Fit, tmp_path: Path, overrides: tuple[str, ...]) -> None:
     """Of the plans found in its validation, the least squares among monotone maps."""
-    given = (*SEARCHED, *overrides, "objective=distance", "validation.nodes=100")
+    given = (*SEARCHED, *overrides, "objective=distance", "validation=ranking", "validation.nodes=100")
     metrics = fit(*given)
     model = open_model(tmp_path / "run")
     steps = model.steps
     assert metrics["val/solved"] > 0
     assert len(steps.values) > 1
     settings = compose(Train, "train", f"run_dir={tmp_path}", *given)
+    data = RolloutData(settings, settings.source)
+    data.setup()
     values, left = [np.empty(0)], [np.empty(0)]
-    for task in TrainingProblems(settings, settings.source).to_validate:
+    for task, _ in data.problems:
         space = StateSpace(task)
         score = model.make_scorer(space).score
         found = search_greedily(space, score, 100)
@@ -175,7 +185,7 @@ def flat_state(state: Mapping[str, Tensor], run: Path) -> Tensor:
 
 @pytest.mark.parametrize("decay", [0.5, 0.98])
 def test_the_exponential_average_is_validated_and_saved(fit: Fit, tmp_path: Path, decay: float) -> None:
-    fit(*SEARCHED, "base=h_ff", f"model.averaging={decay}", f"callbacks=[{{_target_: {__name__}.Trace}}]")
+    fit(*SEARCHED, f"model.averaging={decay}", f"+callbacks.mine._target_={__name__}.Trace")
     average, after = Trace.trained[0], {}
     for step, weights in enumerate(Trace.trained, 1):
         average = weights if step == 1 else decay * average + (1 - decay) * weights
@@ -184,14 +194,14 @@ def test_the_exponential_average_is_validated_and_saved(fit: Fit, tmp_path: Path
     assert torch.allclose(flat_state(content["state_dict"], tmp_path / "run"), average, atol=1e-6)
     assert not torch.allclose(Trace.trained[-1], average, atol=1e-6)
     steps = len(Trace.trained) // 4
-    for epoch, validated in enumerate(Trace.validated, 1):
+    for epoch, validated in enumerate(Trace.validated[1:], 1):  # the first is before training
         assert torch.allclose(validated, after[epoch * steps], atol=1e-6)
     current = flat_state(content["current_model_state"], tmp_path / "run")
     assert torch.equal(current, Trace.trained[-1]), "training goes on from the weights themselves"
 
 
 def test_without_averaging_the_weights_themselves_are_saved(fit: Fit, tmp_path: Path) -> None:
-    fit(*SEARCHED, "base=h_ff", "model.averaging=0", f"callbacks=[{{_target_: {__name__}.Trace}}]")
+    fit(*SEARCHED, "model.averaging=0", f"+callbacks.mine._target_={__name__}.Trace")
     content = read_checkpoint(tmp_path / "run" / "checkpoints" / "last.ckpt")
     assert torch.equal(flat_state(content["state_dict"], tmp_path / "run"), Trace.trained[-1])
     assert "current_model_state" not in content
@@ -213,7 +223,7 @@ def test_the_learning_rate_follows_its_schedule(fit: Fit) -> None:
     """Over 20 steps."""
     used = {}
     for schedule in ("constant", "cosine", "linear"):
-        rates = f"callbacks=[{{_target_: {__name__}.Rates}}]"
+        rates = f"+callbacks.mine._target_={__name__}.Rates"
         fit(*PAPER, "trainer.max_epochs=5", f"model.schedule={schedule}", rates, run=schedule)
         used[schedule] = Rates.used
     steps = np.arange(20)
@@ -232,14 +242,14 @@ def test_schedules_without_end_or_name_are_refused(fit: Fit) -> None:
 
 def test_validation_is_repeatable(fit: Fit, tmp_path: Path) -> None:
     """Weights that stay are worth the same in every epoch."""
-    fit(*SEARCHED, "base=h_ff", *STILL)
+    fit(*SEARCHED, *STILL)
     rows = rows_of(tmp_path / "run")
     assert len({(row["val/solved"], row["val/expanded"]) for row in rows}) == 1
     for row in rows:
         assert row["val/score"] == pytest.approx(row["val/expanded"] / (1 + 2 * 20) + 2 - row["val/solved"])
 
 
-@pytest.mark.parametrize("kind", [(*SEARCHED, "base=h_ff"), PAPER])
+@pytest.mark.parametrize("kind", [SEARCHED, PAPER])
 def test_a_training_that_diverges_says_why(fit: Fit, kind: tuple[str, ...]) -> None:
     with pytest.raises(EpigymError) as caught:
         fit(*kind, "model.optimizer.lr=1e30")

@@ -148,7 +148,7 @@ class Training(SourceOptions):
         """Reject a folder with another training, and combinations of settings that do not fit."""
         checkpoint, path = self.checkpoint, self.run_dir / CHECKPOINTS / LAST
         if checkpoint is not None and not checkpoint.is_file():
-            raise MissingError(f"ckpt_path={self.ckpt_path}: there is no {checkpoint}")
+            raise MissingError(f"ckpt_path={self.ckpt_path}: there is no file {checkpoint}")
         is_there = any(one.exists() for one in (path, self.run_dir / RUN_FILE, self.run_dir / MODEL_FILE))
         if is_there and (checkpoint is None or checkpoint.resolve() != path.resolve()):
             remedy = "go on with ckpt_path=last, or name another" if path.exists() else "name another"

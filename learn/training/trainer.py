@@ -82,7 +82,10 @@ def make_trainer(settings: Training, *extra: Callback) -> Trainer:
     try:
         trainer = Trainer(**options, callbacks=callbacks, logger=loggers)
     except (ImportError, RuntimeError, TypeError, ValueError, MisconfigurationException) as error:
-        raise UsageError(f"trainer: {error}".partition("\n")[0]) from error
+        accelerator, reason = options.get("accelerator", "auto"), str(error).partition("\n")[0]
+        if accelerator not in ("auto", "cpu"):
+            reason = f"{reason} give accelerator=auto or cpu, not {accelerator}"
+        raise UsageError(f"trainer: {reason}") from error
     if not trainer.limit_val_batches:
         raise UsageError("trainer.limit_val_batches=0: validation chooses the network: leave it out")
     if 0 in (trainer.max_steps, trainer.max_epochs):

@@ -106,10 +106,10 @@ CASES = (
     Case("run_dir=finished_0 ckpt_path=file",
          "run_dir=finished_0: there is a training: go on with ckpt_path=last, or name another"),
     *(
-        Case(f"run_dir={run} ckpt_path=last", f"ckpt_path=last: there is no {run}/checkpoints/last.ckpt", 66)
+        Case(f"run_dir={run} ckpt_path=last", f"ckpt_path=last: there is no file {run}/checkpoints/last.ckpt", 66)
         for run in ("new", "finished_1")
     ),
-    Case("ckpt_path=gone.ckpt", "ckpt_path=gone.ckpt: there is no gone.ckpt", 66),
+    Case("ckpt_path=gone.ckpt", "ckpt_path=gone.ckpt: there is no file gone.ckpt", 66),
     Case("run_dir=finished_2", "run_dir=finished_2: there is a training: name another", command=LINEAR),
     *(
         Case(f"data.folder=set {given}", f"{given}: {FOLDER}", command=command)

@@ -14,6 +14,8 @@ from lightning import Callback, Trainer
 from epigym.io.checksummed import read_checksummed
 from learn.models import open_model
 from learn.models.gine.model import NetworkModel
+from learn.training.resuming import History
+from learn.training.trainer import validate_last
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.runs import PAPER, Fit, assert_same, rows_of
 
@@ -79,3 +81,32 @@ def session(process: int) -> int | None:
         return os.getsid(process)
     except ProcessLookupError:
         return None
+
+
+class Endless:
+    """A trainer that was interrupted after its third step, and whose validation does not end."""
+
+    global_step = 3
+    callbacks = ()
+    is_validating = False
+
+    def validate(self, *_: object, **__: object) -> None:
+        self.is_validating = True
+        while True:
+            pass
+
+
+@pytest.mark.parametrize("is_again", [False, True])
+def test_the_validation_after_an_interrupt_ends_with_its_time_or_another_interrupt(
+    tmp_path: Path, is_again: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    trainer: Any = Endless()
+    if is_again:
+        trainer.validate = lambda *_, **__: signal.raise_signal(signal.SIGINT)
+    nothing: Any = None
+    caplog.set_level("INFO")
+    validate_last(trainer, nothing, nothing, History(tmp_path / "metrics.csv"), seconds=600 if is_again else 1)
+    assert trainer.is_validating is not is_again
+    assert caplog.messages[-1] == "its validation was given up"
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL

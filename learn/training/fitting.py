@@ -122,6 +122,7 @@ def _build(settings: Training, source: Source) -> tuple[GineModule, RolloutData]
         data=_describe_data(data),
         nodes=validation.nodes if isinstance(validation, SearchValidation) else 0,
     )
+    module.initialize(data.train[0])
     if settings.base == "none" and isinstance(data.train, StateSamples) and hasattr(module.network, "start_at"):
         cast(Any, module.network).start_at(float(data.train.distance.mean()))
     if settings.checkpoint is not None:
@@ -203,7 +204,8 @@ def _judge(settings: Training, data: RolloutData, agent: Agent, model: Path) -> 
     tasks = [task for task in sample_verdict(settings, data.data) if fits(task, encoding)]
     if not tasks:
         return None, None
-    where = ", ".join(data.data.domains) if len(data.data.domains) < 4 else f"{len(data.data.domains)} domains"
+    domains = list(dict.fromkeys(task.domain for task in tasks if task.domain))
+    where = ", ".join(domains) if len(domains) < 4 else f"{len(domains)} domains"
     consistent_beliefs = data.data.consistent_beliefs
     verdict = judge(
         where or "those held out", tasks, agent, settings.validation.nodes, str(model),

@@ -14,6 +14,7 @@ from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import mse_loss, softplus
+from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 from torchmetrics import Metric
@@ -90,6 +91,8 @@ class GineModule(LightningModule):
         validated: the network of the last validation as a model; search calibrates it.
     """
 
+    validated: NetworkModel
+
     def __init__(
         self,
         *,
@@ -110,7 +113,6 @@ class GineModule(LightningModule):
         self.network = make_network(network, encoding, types)
         self.base: Base = base
         self.errors = StepErrors()
-        self.validated = self.as_model()
         self._nodes = nodes
         self._best: tuple[int, int] | None = None
 
@@ -126,6 +128,13 @@ class GineModule(LightningModule):
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Restore it."""
         self._best = checkpoint["best"]
+
+    @torch.no_grad()
+    def initialize(self, batch: Batch) -> None:
+        """Give lazy layers of the network their shapes, by a batch."""
+        if any(map(is_lazy, self.network.parameters())):
+            self.network.eval()(batch.graphs)
+            self.network.train()
 
     def training_step(self, batch: Batch, index: int) -> Tensor:
         """The loss of a batch."""

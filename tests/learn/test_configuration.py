@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from epigym.config.packages import PLACE
+from learn.rollouts import Rollouts
 from learn.train import Train
 from learn.training.options import LossValidation, SearchValidation
 from tests.helpers.commands import compose
@@ -125,3 +126,10 @@ def test_two_processes_share_a_folder(tmp_path: Path, monkeypatch: pytest.Monkey
     assert json.loads((folder / "run.json").read_text())["metrics"]["val/problems"] == 2
     assert len(list((tmp_path / "outputs" / "rollouts").iterdir())) == 1
     assert sorted(one.name for one in (tmp_path / "outputs").iterdir()) == ["rollouts", "train"]
+
+
+def test_a_training_finds_what_rollouts_make() -> None:
+    """Without any setting but the domain."""
+    made = compose(Rollouts, "rollouts", "domain=grapevine").source
+    assert compose(Train, "train", "domain=grapevine").source.key == made.key
+    assert compose(Train, "train", "domain=gossip").source.key != made.key

@@ -79,6 +79,15 @@ class Anything(nn.Module):
         return self.bias.expand(data.num_graphs)
 
 
+class Lazy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.nodes = nn.LazyLinear(1)
+
+    def forward(self, data):
+        return global_mean_pool(self.nodes(data.x), data.batch, data.num_graphs).squeeze(1)
+
+
 class Bare(nn.Module):
     def __init__(self):
         super().__init__()
@@ -208,6 +217,14 @@ def test_a_network_receives_what_its_constructor_names(fit: Fit, tmp_path: Path,
     else:
         assert (made.layers, made.seen) == (2, trained.types)
         assert bool(trained.types) == (encoding == "relational")
+
+
+def test_lazy_layers_take_their_shapes_from_the_data(fit: Fit, tmp_path: Path) -> None:
+    fit(*SHORT, "encoding=hash", "model.network._target_=own.Lazy")
+    trained: Any = open_model(tmp_path / "run")
+    assert trained.weights["nodes.weight"].shape == (1, 64)
+    space = StateSpace(load_problem(PROBLEM))
+    assert np.isfinite(trained.make_scorer(space).score(np.array([space.initial], dtype=np.int32))).all()
 
 
 def test_settings_of_networks(fit: Fit, tmp_path: Path) -> None:

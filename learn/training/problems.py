@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
+from domains import DOMAINS
 from epigym.encoding.encoder import Encoding, make_encoder
 from epigym.errors import EpigymError, LimitError, UsageError
 from epigym.features.types import FeatureTypes
@@ -13,7 +14,6 @@ from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.data.dataset import DataSet
 from learn.data.distribution import sample_problems
-from learn.data.problems import check_domains
 from learn.data.sources import PublishedData, SampledData, Source, sample_tasks
 from learn.training.options import LossValidation, SearchValidation, Training
 from learn.training.validation import Problems
@@ -30,7 +30,7 @@ def find_first_task(settings: Training, source: Source) -> Task:
     if source.data.folder is not None:
         return source.open(settings.outputs).first_task
     if source.problems and isinstance(source.data, PublishedData):
-        _require_domains(settings, source.task_domains)
+        _choose_domains(settings, source.task_domains)
     if source.problems or not isinstance(source.data, SampledData):
         return source.tasks[0]
     return next(sample_problems(source.domains[0], "train", source.data.seed, partially_explored=True)).task
@@ -47,26 +47,26 @@ def sample_validation(settings: Training, data: DataSet) -> list[Task]:
         return []
     if data.held_out:
         return data.choose_held_out(validation.problems, start=0)
-    _require_domains(settings, data.domains)
-    return _sample_larger(data.domains, validation.problems, settings.seed)
+    return _sample_larger(_choose_domains(settings, data.domains), validation.problems, settings.seed)
 
 
 def sample_verdict(settings: Training, data: DataSet) -> list[Task]:
     """Problems for the verdict, which chose nothing: of those held out the others, else sampled with another seed.
 
     With validation by loss they have the sizes of the published test problems. There are none if neither problems are
-    held out nor those of the data set belong to a domain.
+    held out nor those of the data set belong to a domain that can be sampled.
     """
     validation, seed = settings.validation, settings.seed + 1
     if data.held_out:
         return data.choose_held_out(validation.verdict, start=1) if validation.verdict else []
-    if not data.domains or not validation.verdict:
+    domains = _list_known(data.domains)
+    if not domains or not validation.verdict:
         return []
-    each = -(-validation.verdict // len(data.domains))
+    each = -(-validation.verdict // len(domains))
     if isinstance(validation, LossValidation):
-        return sample_tasks(data.domains, "test", each, seed)[: validation.verdict]
+        return sample_tasks(domains, "test", each, seed)[: validation.verdict]
     known = {signature(task) for task in sample_validation(settings, data)}
-    return [task for task in _sample_larger(data.domains, each, seed) if signature(task) not in known]
+    return [task for task in _sample_larger(domains, each, seed) if signature(task) not in known]
 
 
 def choose_fitting(tasks: Sequence[Task], encoding: Encoding) -> Problems:
@@ -95,15 +95,26 @@ def fits(task: Task, encoding: Encoding) -> bool:
 
 def _sample_larger(domains: Sequence[str], instances: int, seed: int) -> list[Task]:
     """Problems of each domain, half with sizes of the split `validation`, half of `test`, all with long goals."""
-    check_domains(domains)
     large = instances // 2
     found = sample_tasks(domains, "validation", instances - large, seed, long_goals=True)
     return found + sample_tasks(domains, "test", large, seed, long_goals=True)
 
 
-def _require_domains(settings: Training, domains: Sequence[str]) -> None:
-    if isinstance(settings.validation, SearchValidation) and not any(domains):
+def _list_known(domains: Sequence[str]) -> list[str]:
+    """The domains that problems can be sampled from; a file may belong to another."""
+    return [name for name in domains if name in DOMAINS]
+
+
+def _choose_domains(settings: Training, domains: Sequence[str]) -> list[str]:
+    """The domains that validation samples from.
+
+    Raises:
+        UsageError: when validation by search has none.
+    """
+    known = _list_known(domains)
+    if isinstance(settings.validation, SearchValidation) and not known:
         raise UsageError(
             "validation=ranking samples problems of the domains of problem=, but these belong to none: "
             "give data=sampled, or objective=distance validation=distance"
         )
+    return known

@@ -20,7 +20,7 @@ COMMANDS = (
     "search.solve NAME.txt agent=bfs policy=strong policy_file=out.html run_dir=out",
     "search.evaluate problems=[NAME.txt] agents=bfs folder=out",
     "learn.rollouts problem=NAME.txt run_dir=out outputs=sets",
-    "learn.train recipe=paper problem=NAME.txt trainer=cpu trainer.max_epochs=1 run_dir=out",
+    "learn.train experiment=paper problem=NAME.txt trainer.accelerator=cpu trainer.max_epochs=1 run_dir=out",
 )
 CASES = [
     (name, environment, command)

@@ -176,7 +176,9 @@ def test_only_the_end_of_an_epoch_can_be_gone_on_from(fit: Fit, tmp_path: Path) 
 
 
 def test_going_on_needs_a_checkpoint(fit: Fit, tmp_path: Path) -> None:
-    with pytest.raises(MissingError, match=rf"^ckpt_path=last: there is no file {tmp_path}/run/checkpoints/last\.ckpt$"):
+    with pytest.raises(
+        MissingError, match=rf"^ckpt_path=last: there is no file {tmp_path}/run/checkpoints/last\.ckpt$"
+    ):
         fit(*PAPER, "ckpt_path=last")
 
 

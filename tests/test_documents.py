@@ -26,8 +26,8 @@ from tests.helpers.marks import slow_but
 from tests.tools import commands as commands_page
 
 KINDS = (
-    "-m", "--config-dir", "encoding=relational", "encoding=relational,hash", "experiment=paper", "objective=distance",
-    "data=published",
+    "-m", "hydra/sweeper=optuna", "--config-dir", "encoding=relational", "encoding=relational,hash", "experiment=paper",
+    "objective=distance", "data=published",
 )  # fmt: skip
 """Arguments that make a command take or write something else."""
 
@@ -52,6 +52,7 @@ SHORT = {
     " trainer.max_steps=1 trainer.limit_train_batches=1 validation.verdict=0",
     "learn.train -m encoding=relational,hash": "explorer.max_visited=20000 trainer.limit_train_batches=2"
     f" trainer.max_epochs=1 {FEW_PROBLEMS}",
+    "learn.train -m hydra/sweeper=optuna": f"hydra.sweeper.n_trials=2 {FEW_SAMPLES} trainer.max_steps=2",
     "learn.train -m encoding=relational": "data.instances=2 data.goals=2 validation.problems=2 trainer.max_epochs=1"
     f" {FEW_PROBLEMS}",
     "search.evaluate": "per_domain=1 time_limit=1",

@@ -61,6 +61,23 @@ def make_trainer(settings: Training, *extra: Callback) -> Trainer:
     warnings.filterwarnings("ignore", ".*does not have many workers.*")  # batches are made in this process on purpose
     warnings.filterwarnings("ignore", ".*treespec.*is deprecated.*")  # internal to Lightning and PyTorch
     warnings.filterwarnings("ignore", ".*exists and is not empty")  # when a training is resumed
+    options, callbacks = _choose_options(settings), _make_callbacks(settings, extra)
+    loggers = [_make_instance(f"logger.{name}", one, Logger, settings) for name, one in settings.logger.items()]
+    try:
+        trainer = Trainer(**options, callbacks=callbacks, logger=loggers)
+    except (ImportError, RuntimeError, TypeError, ValueError, MisconfigurationException) as error:
+        accelerator, reason = options.get("accelerator", "auto"), str(error).partition("\n")[0]
+        if accelerator not in ("auto", "cpu"):
+            reason = f"{reason} give accelerator=auto or cpu, not {accelerator}"
+        raise UsageError(f"trainer: {reason}") from error
+    _require_usable(trainer)
+    trainer.strategy.checkpoint_io = ChecksummedIO()
+    if isinstance(trainer.strategy.launcher, _SubprocessScriptLauncher):  # starts this command for other processes
+        sys.argv.append(f"run_dir={settings.run_dir}")
+    return trainer
+
+
+def _make_callbacks(settings: Training, extra: Sequence[Callback]) -> list[Callback]:
     folder, by = settings.run_dir / CHECKPOINTS, settings.validation.by
     callbacks = [
         # `save_last` writes only when a monitored metric improves, or in the middle of an epoch.
@@ -69,23 +86,18 @@ def make_trainer(settings: Training, *extra: Callback) -> Trainer:
         Continuation(),
         *_make_averaging(settings.model.averaging),
         *extra,
-        *(_make_instance(f"callbacks.{name}", one, Callback) for name, one in settings.callbacks.items()),
+        *(_make_instance(f"callbacks.{name}", one, Callback, settings) for name, one in settings.callbacks.items()),
     ]
     _require_metrics(callbacks, by)
-    loggers = [
-        _make_instance(f"logger.{name}", {**one, "save_dir": one["save_dir"] or settings.run_dir}, Logger)
-        if "save_dir" in one
-        else _make_instance(f"logger.{name}", one, Logger)
-        for name, one in settings.logger.items()
-    ]
-    options = _choose_options(settings)
-    try:
-        trainer = Trainer(**options, callbacks=callbacks, logger=loggers)
-    except (ImportError, RuntimeError, TypeError, ValueError, MisconfigurationException) as error:
-        accelerator, reason = options.get("accelerator", "auto"), str(error).partition("\n")[0]
-        if accelerator not in ("auto", "cpu"):
-            reason = f"{reason} give accelerator=auto or cpu, not {accelerator}"
-        raise UsageError(f"trainer: {reason}") from error
+    return callbacks
+
+
+def _require_usable(trainer: Trainer) -> None:
+    """Check that a trainer takes steps, validates, and trains weights that a model can have.
+
+    Raises:
+        UsageError: when it does not.
+    """
     if not trainer.limit_val_batches:
         raise UsageError("trainer.limit_val_batches=0: validation chooses the network: leave it out")
     if 0 in (trainer.max_steps, trainer.max_epochs):
@@ -93,10 +105,6 @@ def make_trainer(settings: Training, *extra: Callback) -> Trainer:
     if trainer.precision not in _PRECISIONS:
         known = ", ".join(_PRECISIONS)
         raise UsageError(f"trainer.precision={trainer.precision}: weights have 32 bits: give one of {known}")
-    trainer.strategy.checkpoint_io = ChecksummedIO()
-    if isinstance(trainer.strategy.launcher, _SubprocessScriptLauncher):  # starts this command for other processes
-        sys.argv.append(f"run_dir={settings.run_dir}")
-    return trainer
 
 
 def _choose_options(settings: Training) -> dict[str, Any]:
@@ -143,16 +151,17 @@ def _make_averaging(decay: float) -> list[Callback]:
     return [WeightAveraging(use_buffers=False, multi_avg_fn=average(decay))] if decay else []
 
 
-def _make_instance(place: str, settings: Mapping[str, Any], kind: type[Any]) -> Any:
-    """Make an object of a class that derives from `kind`."""
+def _make_instance(place: str, chosen: Mapping[str, Any], kind: type[Any], settings: Training) -> Any:
+    """Make an object of a class that derives from `kind`; a `save_dir` of null is the folder of the run."""
+    own = {"save_dir": settings.run_dir} if chosen.get("save_dir", "") is None else {}
     try:
-        made = make(settings, None)
+        made = make({**chosen, **own}, None)
     except UsageError as error:
         raise UsageError(f"{place}: {error}") from error
     except Exception as error:  # a user's class may raise any exception
-        raise UsageError(f"{place}: {settings[TARGET]}: {str(error).partition(chr(10))[0]}") from error
+        raise UsageError(f"{place}: {chosen[TARGET]}: {str(error).partition(chr(10))[0]}") from error
     if not isinstance(made, kind):
-        raise UsageError(f"{place}: {settings[TARGET]} does not derive from Lightning's {kind.__name__}")
+        raise UsageError(f"{place}: {chosen[TARGET]} does not derive from Lightning's {kind.__name__}")
     return made
 
 

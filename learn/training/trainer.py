@@ -43,6 +43,7 @@ SHOWN = {
     "search": "{val/solved:.0f} solved, {val/expanded:.0f} expanded",
 }
 """Formats of the newest metrics in the progress bar."""
+_POSITIVE = ("max_steps", "max_epochs", "limit_train_batches", "val_check_interval", "check_val_every_n_epoch")
 _PRECISIONS = ("32-true", "16-mixed", "bf16-mixed")
 _MEASURES = {"loss": "validation loss", "search": "search on the validation problems"}
 
@@ -70,7 +71,7 @@ def make_trainer(settings: Training, *extra: Callback) -> Trainer:
         if accelerator not in ("auto", "cpu"):
             reason = f"{reason} give accelerator=auto or cpu, not {accelerator}"
         raise UsageError(f"trainer: {reason}") from error
-    _require_usable(trainer)
+    _require_usable(trainer, settings.validation.by)
     trainer.strategy.checkpoint_io = ChecksummedIO()
     if isinstance(trainer.strategy.launcher, _SubprocessScriptLauncher):  # starts this command for other processes
         sys.argv.append(f"run_dir={settings.run_dir}")
@@ -92,16 +93,18 @@ def _make_callbacks(settings: Training, extra: Sequence[Callback]) -> list[Callb
     return callbacks
 
 
-def _require_usable(trainer: Trainer) -> None:
+def _require_usable(trainer: Trainer, by: str) -> None:
     """Check that a trainer takes steps, validates, and trains weights that a model can have.
 
     Raises:
         UsageError: when it does not.
     """
-    if not trainer.limit_val_batches:
-        raise UsageError("trainer.limit_val_batches=0: validation chooses the network: leave it out")
-    if 0 in (trainer.max_steps, trainer.max_epochs):
-        raise UsageError("trainer.max_steps and trainer.max_epochs: no step would be taken: give at least 1, or -1")
+    share = trainer.limit_val_batches  # or a number; one batch has all problems for search
+    if not share or (by == "search" and share < 1):
+        raise UsageError(f"trainer.limit_val_batches={share:g}: validation chooses the network: leave it out")
+    for name in _POSITIVE:
+        if getattr(trainer, name) == 0:
+            raise UsageError(f"trainer.{name}=0: no step would be taken or validated: give at least 1, or leave it out")
     if trainer.precision not in _PRECISIONS:
         known = ", ".join(_PRECISIONS)
         raise UsageError(f"trainer.precision={trainer.precision}: weights have 32 bits: give one of {known}")

@@ -285,7 +285,12 @@ def test_options_of_ours_give_way_to_those_of_the_user(fit: Fit, tmp_path: Path)
         ("trainer.max_epochs=abc", r"^trainer: max_epochs=abc: expected a whole number$"),
         ("trainer.limit_val_batches=0", r"^trainer\.limit_val_batches=0: validation chooses the network: leave it"),
         ("trainer.limit_val_batches=0.0", r"^trainer\.limit_val_batches=0: "),
-        ("trainer.max_steps=0", r"^trainer\.max_steps and trainer\.max_epochs: no step would be taken"),
+        ("trainer.limit_val_batches=0.5", r"^trainer\.limit_val_batches=0\.5: "),  # of one batch of problems
+        ("trainer.max_steps=0", r"^trainer\.max_steps=0: no step would be taken or validated: give at least 1"),
+        ("trainer.max_epochs=0", r"^trainer\.max_epochs=0: no step would be taken"),
+        ("trainer.limit_train_batches=0", r"^trainer\.limit_train_batches=0: no step would be taken"),
+        ("trainer.val_check_interval=0", r"^trainer\.val_check_interval=0: no step would be taken or validated"),
+        ("trainer.check_val_every_n_epoch=0", r"^trainer\.check_val_every_n_epoch=0: no step would be taken or"),
         ("trainer.precision=64-true", r"^trainer\.precision=64-true: weights have 32 bits: give one of 32-true, 16"),
         ("trainer.precision=bf16-true", r"^trainer\.precision=bf16-true: weights have 32 bits"),
         ("trainer.precision=7", r"^unknown trainer: precision '7': expected one of "),

@@ -271,10 +271,9 @@ def test_training_stops_early(fit: Fit, tmp_path: Path, overrides: tuple[str, ..
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("overrides", [(*PAPER, "batch_size=32"), SEARCHED])
-def test_several_processes_train_one_network(tmp_path: Path, overrides: tuple[str, ...]) -> None:
+def test_several_processes_share_the_samples(tmp_path: Path) -> None:
     command = [
-        *(sys.executable, "-m", "learn.train", *overrides, "trainer.max_epochs=1", "trainer.devices=2"),
+        *(sys.executable, "-m", "learn.train", *PAPER, "batch_size=32", "trainer.max_epochs=1", "trainer.devices=2"),
         f"run_dir={tmp_path}/run",
     ]
     done = subprocess.run(
@@ -282,11 +281,7 @@ def test_several_processes_train_one_network(tmp_path: Path, overrides: tuple[st
     )
     assert done.returncode == 0, done.stdout + done.stderr
     metrics = json.loads((tmp_path / "run" / "run.json").read_text())["metrics"]
-    if "train/samples" in metrics:
-        assert metrics["step"] + 1 == math.ceil(math.ceil(metrics["train/samples"] / 2) / 32)
-    else:
-        assert metrics["val/problems"] == 2
-        assert metrics["val/solved"] == int(metrics["val/solved"]) <= 2
+    assert metrics["step"] + 1 == math.ceil(math.ceil(metrics["train/samples"] / 2) / 32)
     assert open_model(tmp_path / "run").domain
 
 

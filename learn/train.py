@@ -15,7 +15,6 @@ import shlex
 import textwrap
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from epigym.cli.runner import run
@@ -61,8 +60,8 @@ def train(settings: Train) -> float | None:
         return None
     Console().print(make_metrics_table(finished.metrics))
     logger.info("model, metrics and pictures: %s", settings.run_dir)
-    if finished.example is not None:
-        print(_search_command(settings, finished.agent, finished.example))
+    if (search := finished.search) is not None:
+        print(shlex.join(["python", "-m", "search.solve", *map(write_override, search, search.values())]))
     print(textwrap.fill(f"verdict: {_describe(settings, finished.verdict)}", 80, subsequent_indent=_INDENT))
     return finished.metrics["val/score"]
 
@@ -73,14 +72,6 @@ def _describe(settings: Train, verdict: Verdict | None) -> str:
     advice = "; encoding=relational can carry over to other problems, see docs/neural.md"
     is_ours = settings.encoding.get("name") == "relational"
     return verdict.describe() + ("" if verdict.is_gain or is_ours else advice)
-
-
-def _search_command(settings: Train, agent: str, problem: Path) -> str:
-    """The command that searches a problem with the trained network."""
-    chosen = {"problem": problem, "agent": agent, "heuristic": "learned", "heuristic.model": settings.run_dir}
-    if settings.consistent_beliefs:
-        chosen["consistent_beliefs"] = True
-    return shlex.join(["python", "-m", "search.solve", *map(write_override, chosen, chosen.values())])
 
 
 main = partial(run, train, Train, "learn.train")

@@ -26,7 +26,6 @@ from epigym.task.task import Task
 from learn.data.sources import Source
 from learn.models.base import correct
 from learn.models.files import MODEL_FILE
-from learn.models.gine.model import NetworkModel
 from learn.models.gine.network import make_network
 from learn.training.batches import StateSamples
 from learn.training.data_module import RolloutData
@@ -52,14 +51,12 @@ class Finished(NamedTuple):
     Attributes:
         metrics: of the kept network and of baselines.
         verdict: on the network; None without problems for it.
-        agent: of the searches of the verdict.
-        example: a problem of the verdict that the network solves, if there is one.
+        search: settings of `search.solve` for a problem of the verdict that the network solves; None without one.
     """
 
     metrics: dict[str, float]
     verdict: Verdict | None
-    agent: Agent
-    example: Path | None
+    search: dict[str, Any] | None
 
 
 class _Parts(NamedTuple):
@@ -150,15 +147,36 @@ def _record(
         if is_interrupted:
             raise KeyboardInterrupt("no step was finished, nothing is kept")
         raise EpigymError("no step was taken: give more with trainer.max_epochs, trainer.max_steps or trainer.max_time")
-    row, first = history.best_row, history.rows[0]
+    record = _make_record(settings, parts, data, is_interrupted=is_interrupted)
+    record["seconds"] = time.perf_counter() - start + history.earlier
+    row, path = history.best_row, settings.run_dir / MODEL_FILE
+    stopped, epoch, step = record["stopped"], row["epoch"] + 1, row["step"] + 1
+    logger.info("%s; kept is the network of epoch %d, step %s", stopped, epoch, f"{step:,.0f}")
+    logger.info("%.0f s, %.0f %% of the steps waiting for data", record["seconds"], 100 * waiting.share)
+    schema = frozenset[int]().union(*(one.schema for one in data.types))
+    model = replace(history.best.model, schema=schema, card=_make_card(record))
+    model.write(path)
+    verdict, search = (None, None) if is_interrupted else _judge(settings, data, path)
+    if verdict is not None:
+        replace(model, card={**model.card, "verdict": verdict.describe()}).write(path)
+    record |= {"verdict": verdict and verdict.to_dict(), "is_good": verdict and verdict.is_gain}
+    write_record(record, settings.run_dir / RUN_FILE)
+    if is_interrupted:
+        remedy = f"go on with ckpt_path=last run_dir={settings.run_dir}"
+        is_kept = (settings.run_dir / CHECKPOINTS / LAST).exists()
+        raise KeyboardInterrupt(f"its model is kept; {remedy if is_kept else 'no epoch was finished to go on from'}")
+    return Finished(record["metrics"], verdict, search)
+
+
+def _make_record(settings: Training, parts: _Parts, data: RolloutData, *, is_interrupted: bool) -> dict[str, Any]:
+    """The record of a training without its duration and verdict; draws its pictures."""
+    history, first = parts.history, parts.history.rows[0]
     epochs = int(history.rows[-1]["epoch"]) + 1
-    model, path = history.best.model, settings.run_dir / MODEL_FILE
-    metrics = row | _measure(settings, model, data, history) | {"epochs": float(epochs)}
-    metrics["train/waiting_share"] = waiting.share
+    metrics = history.best_row | _measure(settings, data, history) | {"epochs": float(epochs)}
+    metrics["train/waiting_share"] = parts.waiting.share
     if first["step"] < 0:
         metrics |= {name.replace("val", "untrained", 1): first[name] for name in first if name.startswith("val/")}
-    stopped = "interrupted" if is_interrupted else describe_end(trainer, epochs, settings.validation.by)
-    record = {
+    return {
         "finished": datetime.now(UTC).isoformat(timespec="microseconds"),
         "model": MODEL_FILE,
         "domains": data.data.domains,
@@ -167,23 +185,9 @@ def _record(
         "objective": settings.objective.name,
         "base": settings.base,
         "seed": settings.seed,
-        "stopped": stopped,
-        "seconds": time.perf_counter() - start + history.earlier,
+        "stopped": "interrupted" if is_interrupted else describe_end(parts.trainer, epochs, settings.validation.by),
         "metrics": metrics,
     }
-    schema = frozenset[int]().union(*(one.schema for one in data.types))
-    replace(model, schema=schema, card=_make_card(record)).write(path)
-    logger.info("%s; kept is the network of epoch %d, step %s", stopped, row["epoch"] + 1, f"{row['step'] + 1:,.0f}")
-    logger.info("%.0f s, %.0f %% of the steps waiting for data", record["seconds"], 100 * waiting.share)
-    agent: Agent = "hfs_star" if isinstance(settings.validation, LossValidation) else "hfs"
-    verdict, example = (None, None) if is_interrupted else _judge(settings, data, agent, path)
-    record |= {"verdict": verdict and verdict.to_dict(), "is_good": verdict and verdict.is_gain}
-    write_record(record, settings.run_dir / RUN_FILE)
-    if is_interrupted:
-        remedy = f"go on with ckpt_path=last run_dir={settings.run_dir}"
-        is_kept = (settings.run_dir / CHECKPOINTS / LAST).exists()
-        raise KeyboardInterrupt(f"its model is kept; {remedy if is_kept else 'no epoch was finished to go on from'}")
-    return Finished(metrics, verdict, agent, example)
 
 
 def _describe_data(data: RolloutData) -> dict[str, Any]:
@@ -194,34 +198,36 @@ def _describe_data(data: RolloutData) -> dict[str, Any]:
 def _make_card(record: Mapping[str, Any]) -> dict[str, Any]:
     """The description of the training in a model file."""
     names = ("domains", "data", "encoding", "objective", "base", "seed", "seconds")
-    measured = {name: value for name, value in record["metrics"].items() if name.endswith(("/solved", "/expanded"))}
+    shown = ("/solved", "/expanded", "/mae")
+    measured = {name: value for name, value in record["metrics"].items() if name.endswith(shown)}
     return {name: record[name] for name in names} | {"validation": measured}
 
 
-def _judge(settings: Training, data: RolloutData, agent: Agent, model: Path) -> tuple[Verdict | None, Path | None]:
-    """The verdict, and the written problem that the network solves with fewest expansions; None without problems."""
+def _judge(settings: Training, data: RolloutData, model: Path) -> tuple[Verdict | None, dict[str, Any] | None]:
+    """The verdict, and how to search the problem that the network solves with fewest expansions; None without one."""
     encoding = make_encoding(settings.encoding)
     tasks = [task for task in sample_verdict(settings, data.data) if fits(task, encoding)]
     if not tasks:
         return None, None
+    agent: Agent = "hfs_star" if isinstance(settings.validation, LossValidation) else "hfs"
     domains = list(dict.fromkeys(task.domain for task in tasks if task.domain))
-    where = ", ".join(domains) if len(domains) < 4 else f"{len(domains)} domains"
-    consistent_beliefs = data.data.consistent_beliefs
-    verdict = judge(
-        where or "those held out", tasks, agent, settings.validation.nodes, str(model),
-        consistent_beliefs=consistent_beliefs,
-    )  # fmt: skip
+    where = (", ".join(domains) if len(domains) < 4 else f"{len(domains)} domains") or "those held out"
+    options = {"consistent_beliefs": True} if data.data.consistent_beliefs else {}
+    verdict = judge(where, tasks, agent, settings.validation.nodes, str(model), **options)
     solved = [(count, place) for place, count in enumerate(verdict.network) if count is not None]
     if not solved:
         return verdict, None
     example = settings.run_dir / EXAMPLE
     specification = ground_json.make_specification(tasks[min(solved)[1]])
     write_json(example, ground_json.to_json(specification, compact=True), indent=None)
-    return verdict, example
+    chosen = {"problem": example, "agent": agent, "heuristic": "learned", "heuristic.model": settings.run_dir}
+    return verdict, chosen | options
 
 
-def _measure(settings: Training, model: NetworkModel, data: RolloutData, history: History) -> dict[str, float]:
+def _measure(settings: Training, data: RolloutData, history: History) -> dict[str, float]:
     """Draw the pictures of a training and measure the errors of baselines on held-out samples."""
+    assert history.best is not None
+    model = history.best.model
     if data.validation is None:
         draw_search_curves(history.rows, history.best_row, len(data.problems), settings.run_dir / "curves.png")
         return {"val/problems": float(len(data.problems))}

@@ -100,6 +100,7 @@ def test_it_ends_with_a_command_that_solves_a_problem_and_a_verdict(tmp_path: Pa
     assert command.endswith(f"problem={run}/example.json agent={agent} heuristic=learned heuristic.model={run}")
     assert solve(tmp_path, command)["expanded"] == min(count for count in verdict["network"] if count is not None)
     assert record["is_good"] == verdict["is_gain"] == ("no gain" not in said)
+    assert said.startswith(f"verdict: {open_model(tmp_path / run).card['verdict']}")
     solved = sum(count is not None for count in verdict["network"])
     domain = "collaboration_communication" if encoding == "hash" else "grapevine"
     assert f"on 4 problems of {domain} that chose nothing the network solves {solved}, " in said

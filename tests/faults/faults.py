@@ -279,6 +279,12 @@ FAULTS: Mapping[str, Fault] = {
           "self.weights[place]"),),
         ("tests/learn/models/test_linear_model.py",),
     ),
+    "learn/training: verdict": Fault(
+        "a network that solves fewer problems than a baseline is called a gain",
+        (("learn/training/verdict.py", "return more >= fewer and (self.p <= LEVEL or self.ratio <= FEWER)",
+          "return self.p <= LEVEL or self.ratio <= FEWER"),),
+        ("tests/learn/test_verdict.py",),
+    ),
     "learn/training: calibration": Fault(
         "the values of e-states on a plan are calibrated to one step too many",
         (("learn/training/validation.py", "np.arange(len(states) - 1, -1, -1,", "np.arange(len(states), 0, -1,"),),

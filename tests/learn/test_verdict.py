@@ -16,6 +16,7 @@ from learn.training.verdict import BASELINES, Agent, Expanded, Verdict, judge
 from search.agents import make_agent, run_agent
 from search.agents.limits import Limits
 from search.heuristics import make_heuristic
+from tests.helpers.marks import slow_but
 
 COUNTS = st.lists(st.tuples(*[st.none() | st.integers(1, 99)] * 3), min_size=1, max_size=30)
 
@@ -77,7 +78,7 @@ def test_the_numbers_are_counted_against_the_best_baseline(rows: list[tuple[int 
     assert (found["ratio"] is None) == isnan(ratio)
 
 
-@pytest.mark.parametrize("agent", get_args(Agent))
+@pytest.mark.parametrize("agent", slow_but(get_args(Agent), "hfs"))
 def test_all_search_the_same_problems_with_the_same_limit(agent: Agent, tmp_path: Path) -> None:
     """As `search.solve` with `max_expanded` would."""
     tasks = [one.task for one in islice(sample_problems("gossip", "test", 3), 3)]

@@ -4,7 +4,7 @@ It learns from a data set: data.folder, or the one that the settings describe, m
 problems are published problems of domain=, sampled ones (data=sampled; domain=all: from all domains), or files
 (problem=). encoding=hash, map and bitmask choose the paper's method, encoding=relational ours; every part can be
 overridden. The run writes model.safetensors, checkpoints, metrics, pictures, the settings and finally run.json into its
-folder, prints a command that searches with the network, and ends with a verdict: what the network gains over
+folder, prints a command that searches with the network, and ends with a verdict: it compares the network with
 baselines on problems that chose nothing. The heuristic `learned` reads model.safetensors.
 """
 

@@ -155,7 +155,7 @@ def _run_composed(task: Callable[[S], ExitCode | float | None], settings: type[S
         nonlocal code, failure
         overrides = HydraConfig.get().overrides.task
         if HydraConfig.get().mode is RunMode.MULTIRUN:  # Hydra runs the other jobs before it raises an error
-            # A number is what a sweeper minimises.
+            # Sweepers minimise a number.
             return _call(task, read(config, settings, overrides))
         try:
             result = _call(task, read(config, settings, overrides))

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -112,6 +112,18 @@ def read_plan(path: AnyPath) -> list[str]:
     if not isinstance(plan, list) or not all(isinstance(action, str) for action in plan):
         raise EpigymError(f"{path}: a plan is a JSON array of action names")
     return plan
+
+
+@contextmanager
+def removing_empty(folder: Path) -> Iterator[None]:
+    """Remove a folder and its parents afterwards, if they were missing before and nothing was written into them."""
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            for one in missing:
+                one.rmdir()
 
 
 @contextmanager

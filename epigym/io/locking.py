@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from epigym.errors import UsageError
+from epigym.io.files import removing_empty
 
 LOCK = ".lock"
 _RANKS = ("RANK", "LOCAL_RANK", "SLURM_PROCID")
@@ -29,17 +30,14 @@ def locking(folder: Path) -> Iterator[None]:
     if any(os.environ.get(name, "0") != "0" for name in _RANKS):
         yield
         return
-    missing = [one for one in (folder, *folder.parents) if not one.exists()]
-    file = _lock(folder)
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            (folder / LOCK).unlink()
-        os.close(file)
-        with suppress(OSError):
-            for one in missing:
-                one.rmdir()
+    with removing_empty(folder):
+        file = _lock(folder)
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                (folder / LOCK).unlink()
+            os.close(file)
 
 
 def _lock(folder: Path) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +22,7 @@ from safetensors.numpy import load, save
 from epigym.config.values import make
 from epigym.errors import DamagedError, EpigymError, MissingError
 from epigym.io.checksummed import read_checksummed, write_checksummed
-from epigym.io.files import AnyPath, read_json, replacing, write_json
+from epigym.io.files import AnyPath, read_json, removing_empty, replacing, write_json
 from epigym.language import ground_json
 from epigym.language.ground_json.formulas import FormulaReader, FormulaWriter
 from epigym.task.formula import and_, conjuncts
@@ -241,37 +240,37 @@ def write_data_set(
         EpigymError: when there are no problems.
         OSError: when it cannot be written.
     """
-    missing = [one for one in folder.parents if not one.exists()]
-    folder.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with replacing(folder) as temporary:
-            temporary.mkdir()
-            rows = [row for number, tree in enumerate(trees) for row in _write_tree(tree, number, temporary)]
-            if not rows:
-                raise EpigymError("nothing to learn from: no goal is among the explored e-states of any problem")
-            names = [f"held_out_{number}.json" for number in range(len(held_out))]
-            for name, task in zip(names, held_out, strict=True):
-                _write_task(task, [], temporary / name)
-            files = sorted(path.name for path in temporary.iterdir())
-            content = {
-                "version": VERSION,
-                "key": folder.name,
-                "parent": parent,
-                "settings": dict(settings),
-                "rows": [vars(row) for row in rows],
-                "held_out": names,
-                "checksums": {name: _compute_checksum(temporary / name) for name in files},
-            }
-            write_checksummed(temporary / TABLE, content)
+        with removing_empty(folder.parent):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(folder) as temporary:
+                temporary.mkdir()
+                _write_files(
+                    trees, held_out, temporary, {"key": folder.name, "parent": parent, "settings": dict(settings)}
+                )
     except OSError:
         if not (folder / TABLE).exists():
             raise  # else another process made the same in the meantime
-    except EpigymError:
-        with suppress(OSError):
-            for one in missing:
-                one.rmdir()
-        raise
     return DataSet(folder)
+
+
+def _write_files(trees: Iterable[Tree], held_out: Sequence[Task], folder: Path, own: Mapping[str, Any]) -> None:
+    """Write the files of a data set; `own` are the entries of its table that do not follow from these."""
+    rows = [row for number, tree in enumerate(trees) for row in _write_tree(tree, number, folder)]
+    if not rows:
+        raise EpigymError("nothing to learn from: no goal is among the explored e-states of any problem")
+    names = [f"held_out_{number}.json" for number in range(len(held_out))]
+    for name, task in zip(names, held_out, strict=True):
+        _write_task(task, [], folder / name)
+    files = sorted(path.name for path in folder.iterdir())
+    content = {
+        "version": VERSION,
+        **own,
+        "rows": [vars(row) for row in rows],
+        "held_out": names,
+        "checksums": {name: _compute_checksum(folder / name) for name in files},
+    }
+    write_checksummed(folder / TABLE, content)
 
 
 def _write_tree(tree: Tree, number: int, folder: Path) -> list[Row]:

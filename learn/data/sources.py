@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -19,6 +19,7 @@ from epigym.io.checksummed import digest
 from epigym.language.reading import READING, Reading
 from epigym.names import unknown
 from epigym.problem import load_problem
+from epigym.space.signature import signature
 from epigym.task.task import Task
 from learn.data.dataset import VERSION, DataSet, Row, write_data_set
 from learn.data.distribution import GOALS, sample_problems
@@ -248,6 +249,12 @@ def sample_tasks(
         )
         found += [one.task for one in islice(problems, instances)]
     return found
+
+
+def drop_isomorphic(tasks: Iterable[Task], others: Iterable[Task]) -> list[Task]:
+    """The tasks that differ from all others by more than names."""
+    known = set(map(signature, others))
+    return [task for task in tasks if signature(task) not in known]
 
 
 def summarize(rows: Sequence[Row]) -> Table:

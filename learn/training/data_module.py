@@ -76,7 +76,7 @@ class RolloutData(LightningDataModule):
 
     def prepare_data(self) -> None:
         """Make the data set, unless it is there."""
-        self._source.open(self._settings.outputs)
+        _ = self.data
 
     def setup(self, stage: str = "fit") -> None:
         """Open the data set, and choose what trains and what validates."""

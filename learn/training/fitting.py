@@ -119,7 +119,7 @@ def _build(settings: Training, source: Source) -> tuple[GineModule, RolloutData]
         data=_describe_data(data),
         nodes=validation.nodes if isinstance(validation, SearchValidation) else 0,
     )
-    module.initialize(data.train[0])
+    module.initialize(data.train)
     if settings.base == "none" and isinstance(data.train, StateSamples) and hasattr(module.network, "start_at"):
         cast(Any, module.network).start_at(float(data.train.distance.mean()))
     if settings.checkpoint is not None:
@@ -206,7 +206,8 @@ def _make_card(record: Mapping[str, Any]) -> dict[str, Any]:
 def _judge(settings: Training, data: RolloutData, model: Path) -> tuple[Verdict | None, dict[str, Any] | None]:
     """The verdict, and how to search the problem that the network solves with fewest expansions; None without one."""
     encoding = make_encoding(settings.encoding)
-    tasks = [task for task in sample_verdict(settings, data.data) if fits(task, encoding)]
+    validating = (task for task, _ in data.problems)
+    tasks = [task for task in sample_verdict(settings, data.data, validating) if fits(task, encoding)]
     if not tasks:
         return None, None
     agent: Agent = "hfs_star" if isinstance(settings.validation, LossValidation) else "hfs"

@@ -17,6 +17,7 @@ from torch.nn.functional import mse_loss, softplus
 from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
+from torch.utils.data import Dataset
 from torchmetrics import Metric
 
 from epigym.config.targets import TARGET, make
@@ -130,10 +131,10 @@ class GineModule(LightningModule):
         self._best = checkpoint["best"]
 
     @torch.no_grad()
-    def initialize(self, batch: Batch) -> None:
-        """Give lazy layers of the network their shapes, by a batch."""
+    def initialize(self, batches: Dataset[Batch]) -> None:
+        """Give lazy layers of the network their shapes, by the first of some batches."""
         if any(map(is_lazy, self.network.parameters())):
-            self.network.eval()(batch.graphs)
+            self.network.eval()(batches[0].graphs)
             self.network.train()
 
     def training_step(self, batch: Batch, index: int) -> Tensor:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from domains import DOMAINS
 from epigym.encoding.encoder import Encoding, make_encoder
 from epigym.errors import EpigymError, LimitError, UsageError
 from epigym.features.types import FeatureTypes
-from epigym.space.signature import signature
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.data.dataset import DataSet
 from learn.data.distribution import sample_problems
-from learn.data.sources import PublishedData, SampledData, Source, sample_tasks
+from learn.data.sources import PublishedData, SampledData, Source, drop_isomorphic, sample_tasks
 from learn.training.options import LossValidation, SearchValidation, Training
 from learn.training.validation import Problems
 
@@ -50,11 +49,16 @@ def sample_validation(settings: Training, data: DataSet) -> list[Task]:
     return _sample_larger(_choose_domains(settings, data.domains), validation.problems, settings.seed)
 
 
-def sample_verdict(settings: Training, data: DataSet) -> list[Task]:
+def sample_verdict(settings: Training, data: DataSet, validating: Iterable[Task]) -> list[Task]:
     """Problems for the verdict, which chose nothing: of those held out the others, else sampled with another seed.
 
     With validation by loss they have the sizes of the published test problems. There are none if neither problems are
     held out nor those of the data set belong to a domain that can be sampled.
+
+    Args:
+        settings: of the training.
+        data: its data set.
+        validating: the problems of its validation, which are left out.
     """
     validation, seed = settings.validation, settings.seed + 1
     if data.held_out:
@@ -65,8 +69,7 @@ def sample_verdict(settings: Training, data: DataSet) -> list[Task]:
     each = -(-validation.verdict // len(domains))
     if isinstance(validation, LossValidation):
         return sample_tasks(domains, "test", each, seed)[: validation.verdict]
-    known = {signature(task) for task in sample_validation(settings, data)}
-    return [task for task in _sample_larger(domains, each, seed) if signature(task) not in known]
+    return drop_isomorphic(_sample_larger(domains, each, seed), validating)
 
 
 def choose_fitting(tasks: Sequence[Task], encoding: Encoding) -> Problems:

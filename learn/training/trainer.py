@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hydra.core.hydra_config import HydraConfig
 from lightning import Callback, LightningDataModule, LightningModule, Trainer
@@ -30,6 +30,8 @@ from epigym.names import unknown
 from learn.training.module import GineModule
 from learn.training.options import CHECKPOINTS, LAST, Training, as_yaml
 from learn.training.resuming import ChecksummedIO, Continuation, History
+
+C = TypeVar("C", bound=Callback)
 
 logger = logging.getLogger(__name__)
 
@@ -206,10 +208,8 @@ def validate_last(
     if seconds is None:
         trainer.validate(module, datamodule=data, verbose=False)
         return
-    callbacks: Any = trainer
-    for one in callbacks.callbacks:
-        if isinstance(one, WeightAveraging):
-            one.on_train_end(trainer, module)
+    for one in _find_callbacks(trainer, WeightAveraging):
+        one.on_train_end(trainer, module)
     logger.info("interrupted: validating the network of the last step, for at most %d s", seconds)
     previous = signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGINT))
     signal.alarm(seconds)
@@ -220,6 +220,11 @@ def validate_last(
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, previous)
+
+
+def _find_callbacks(trainer: Trainer, kind: type[C]) -> list[C]:
+    untyped: Any = trainer
+    return [one for one in untyped.callbacks if isinstance(one, kind)]
 
 
 def describe_end(trainer: Trainer, epochs: int, by: str) -> str:
@@ -243,8 +248,7 @@ def describe_end(trainer: Trainer, epochs: int, by: str) -> str:
         return f"step limit: {trainer.max_steps:,} steps, epoch {epochs}"
     if trainer.max_epochs is not None and 0 <= trainer.max_epochs <= trainer.current_epoch:
         return f"epoch limit: {trainer.max_epochs:,} epochs, {trainer.global_step:,} steps"
-    parts: Any = trainer
-    left = [one.time_remaining() for one in parts.callbacks if isinstance(one, Timer)]
+    left = [one.time_remaining() for one in _find_callbacks(trainer, Timer)]
     if any(seconds is not None and seconds <= 0 for seconds in left):
         return f"time limit: {trainer.global_step:,} steps, epoch {epochs}"
     return f"stopped by a callback after {trainer.global_step:,} steps, epoch {epochs}"

@@ -16,7 +16,7 @@ from epigym.task.task import Task
 from search.agents import make_agent, run_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
-from search.heuristics import make_heuristic
+from search.heuristics import HEURISTICS, Heuristic, make_heuristic
 
 BASELINES: Final = {
     "hfs": {"h_add": "h_add alone", "h_ff": "h_ff alone", "goal_count": "the goal count"},
@@ -41,7 +41,7 @@ class Verdict:
     The network is compared with the best baseline: the one that solves most, then expands fewest e-states.
 
     Attributes:
-        where: what the problems are of.
+        where: the domains of the problems.
         network: its expansions.
         baselines: the expansions of each baseline by its name.
     """
@@ -132,7 +132,7 @@ def judge(
     """Search each problem with a network and with the `BASELINES` of an agent.
 
     Args:
-        where: what the problems are of.
+        where: the domains of the problems.
         tasks: the problems, at least one.
         agent: of the searches.
         nodes: maximum number of expansions on each problem.
@@ -153,8 +153,9 @@ def judge(
 def _count_expansions(space: StateSpace, agent: str, name: str, nodes: int, model: str) -> int | None:
     """The number of expansions until a plan is found; None if none is."""
     limits = Limits(max_expanded=nodes, time_limit=None, memory_limit=sys.maxsize)
-    heuristic = make_heuristic("learned", space, model=model) if name == NETWORK else None
-    if name not in (NETWORK, "bfs"):
-        heuristic = make_heuristic(name, space)
+    if name == NETWORK:
+        heuristic: Heuristic | None = make_heuristic("learned", space, model=model)
+    else:
+        heuristic = make_heuristic(name, space) if name in HEURISTICS else None
     result = run_agent(make_agent(agent if heuristic else name), space, heuristic, limits)
     return result.expanded if result.status is SearchStatus.SOLVED else None

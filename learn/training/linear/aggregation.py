@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from epigym.features.types import FeatureTypes
-from epigym.space.signature import signature
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.data.distribution import MAX_STATES
@@ -13,7 +12,7 @@ from learn.data.explorers import ExplorerSettings, explore
 from learn.data.making import make_rollout
 from learn.data.pairs import make_plan_pairs
 from learn.data.rollout import Rollout
-from learn.data.sources import sample_tasks
+from learn.data.sources import drop_isomorphic, sample_tasks
 from learn.models.linear.model import LinearModel, LinearScorer
 from learn.training.validation import find_states_along, search_greedily
 
@@ -22,9 +21,7 @@ def sample_larger(
     domains: Sequence[str], instances: int, seed: int, but: Sequence[Task], *, long_goals: bool = False
 ) -> list[Task]:
     """Sample up to `instances` problems of each domain from the split `validation`, except `but` up to names."""
-    known = {signature(task) for task in but}
-    found = sample_tasks(domains, "validation", instances, seed, long_goals=long_goals)
-    return [task for task in found if signature(task) not in known]
+    return drop_isomorphic(sample_tasks(domains, "validation", instances, seed, long_goals=long_goals), but)
 
 
 def make_added_pairs(

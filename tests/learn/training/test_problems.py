@@ -52,7 +52,7 @@ class Problems(NamedTuple):
 
     @property
     def judging(self) -> list[str]:
-        return names_of(sample_verdict(self.settings, self.data))
+        return names_of(sample_verdict(self.settings, self.data, sample_validation(self.settings, self.data)))
 
     @property
     def first_task(self) -> Task:

@@ -82,7 +82,7 @@ def train(settings: Training, source: Source) -> Finished | None:
     """
     start = time.perf_counter()
     parts = _check(settings, source)
-    module, data = _build(settings, source)
+    module, data = build(settings, source)
     is_interrupted = _fit(settings, parts, module, data)
     if not parts.trainer.is_global_zero:
         return None
@@ -101,8 +101,16 @@ def _check(settings: Training, source: Source) -> _Parts:
     return _Parts(trainer, history, waiting)
 
 
-def _build(settings: Training, source: Source) -> tuple[GineModule, RolloutData]:
-    """Make or open the data set, and make the untrained network."""
+def build(settings: Training, source: Source) -> tuple[GineModule, RolloutData]:
+    """Make or open the data set, and make the untrained network.
+
+    Args:
+        settings: of the training.
+        source: of its data set.
+
+    Raises:
+        EpigymError: when a problem or a setting is wrong, or there is too little to learn from.
+    """
     data = RolloutData(settings, source)
     data.setup()
     seed_everything(settings.seed, workers=True, verbose=False)

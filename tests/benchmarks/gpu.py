@@ -1,8 +1,8 @@
-"""What a GPU gains in training a network, and a larger general network trained in resumable pieces.
+"""What a GPU gains: in scoring batches of e-states, in the first training of the README, and in a wide general network.
 
-python -m tests.benchmarks.gpu                       measures and trains in outputs/gpu; started again it goes on
-python -m tests.benchmarks.gpu minutes=60 pieces=12  longer; settings of learn.train reach every training
-python -m tests.benchmarks.gpu accelerator=cpu       the same without a GPU, to try the program
+python -m tests.benchmarks.gpu                  measures in outputs/gpu; run again it goes on with the general network
+python -m tests.benchmarks.gpu minutes=60       trains the general network for longer; settings of learn.train reach it
+python -m tests.benchmarks.gpu accelerator=cpu  the same without a GPU, to try the program
 """
 
 import csv
@@ -11,59 +11,146 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
-from itertools import cycle, islice
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
-from typing import Any
+from statistics import median
 
+import numpy as np
 import torch
 from lightning.fabric.utilities import move_data_to_device
+from matplotlib.figure import Figure
 from rich.console import Console
 
-from epigym.encoding.encoder import make_encoding
+from epigym import StateSpace, load_problem
 from epigym.io.tables import Table
-from learn.models.gine.network import make_network
+from epigym.space.traversal import breadth_first
+from learn.models.gine.scorer import NetworkScorer, PaperScorer
+from learn.models.scoring import Scorer
 from learn.train import Train
-from learn.training.batches import Batch, LabelledStates, PairRuns
-from learn.training.data_module import RolloutData
-from learn.training.options import Training
+from learn.training.batches import Batch
+from learn.training.fitting import build
 from tests.helpers.commands import compose
+from tests.helpers.trained import random_regressor
 
 FOLDER = Path("outputs", "gpu")
-SAME = ("encoding=relational", "domain=room_messages", "base=h_ff")
-GENERAL = ("encoding=relational", "domain=all", "model.network.width=64", "model.schedule=constant")
-TRAINERS = {
-    "cpu": ("trainer.accelerator=cpu",),
-    "gpu": ("trainer.accelerator=gpu", "trainer.precision=bf16-mixed"),
-}
-OURS = {"accelerator": "gpu", "minutes": "20", "pieces": "4", "steps": "50", "largest": str(1 << 22)}
-"""The arguments of this program: `steps` are timed, and batches grow up to `largest` pairs."""
+OURS = {"accelerator": "gpu", "minutes": "4", "repeats": "100"}
+"""The arguments of this program: minutes of training the general network, and repeats of what is timed."""
+PROBLEM = "coin_in_the_box/pl_7"  # about ten worlds per e-state
+BATCHES = (1, 8, 16, 32, 64, 128, 256, 512)
+PROJECTED = 10.73
+"""Milliseconds of one evaluation in the paper; its projection of batches of B divides them by B (Appendix H)."""
+FIRST = ("encoding=hash",)
+GENERAL = (
+    *("encoding=relational", "domain=all", "model.network.width=64", "model.schedule=constant", "callbacks=[]"),
+    *(
+        "trainer.max_epochs=10000",
+        "trainer.check_val_every_n_epoch=5",
+        "validation.problems=10",
+        "validation.nodes=200",
+    ),
+)
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Measure, train, and print both."""
+    """Measure and train, and print tables."""
     given = dict(one.split("=", 1) for one in arguments)
     own = {name: given.pop(name, default) for name, default in OURS.items()}  # what is left is for the trainings
-    others = [f"{name}={value}" for name, value in given.items()]
-    accelerator = own["accelerator"]
-    if accelerator == "gpu" and not torch.cuda.is_available():
+    others, repeats = [f"{name}={value}" for name, value in given.items()], int(own["repeats"])
+    if own["accelerator"] == "gpu" and not torch.cuda.is_available():
         print("nothing was measured: PyTorch finds no GPU; accelerator=cpu tries the program without one")
         return
-    console, kinds = Console(), ["cpu", accelerator]
-    used = {}
-    for kind, name in zip(kinds, ("baseline", "measured"), strict=True):
-        used[name] = train(name, *SAME, *TRAINERS[kind], *others)
-    rows = [[name, *describe(name, kind, used[name], own, others)] for kind, name in zip(kinds, used, strict=True)]
-    titles = ("run", "trainer", "s to same score", "loader, batches/s", "step, batches/s", "most pairs", "utilisation")
-    console.print(Table(" ".join(("learn.train", *SAME)), titles, rows))
-    minutes, pieces = float(own["minutes"]), int(own["pieces"])
-    for piece in range(1, pieces + 1):
-        # Lightning counts the time of earlier pieces.
-        limit = f"trainer.max_time={{seconds: {round(60 * minutes * piece / pieces)}}}"
-        train("general", *GENERAL, *TRAINERS[accelerator], "trainer.max_epochs=10000", limit, *others)
-        best = min(scores("general"), key=lambda row: row[1])
-        console.print(f"general network, piece {piece} of {pieces}: validation score {best[1]:.4f}")
-    console.print(f"go on: python -m tests.benchmarks.gpu {' '.join(arguments)} minutes=<more>", markup=False)
+    warnings.filterwarnings("ignore", ".*self.trainer.*not registered")  # steps are timed without a trainer
+    torch.set_num_threads(1)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    kinds, console = {"baseline": "cpu", "measured": own["accelerator"]}, Console()
+    console.print(score_batches(own["accelerator"], repeats))
+    console.print(compare_trainings(kinds, others, repeats))
+    limit = f"trainer.max_time={{seconds: {round(60 * float(own['minutes']))}}}"
+    train("general", *GENERAL, f"trainer.accelerator={own['accelerator']}", limit, *others)
+    rows = [[f"{second:.0f}", f"{score:.4f}"] for second, score in read_scores("general")]
+    console.print(Table("a general network of width 64", ("seconds", "validation score"), rows))
+
+
+def score_batches(accelerator: str, repeats: int) -> Table:
+    """Milliseconds per e-state of the paper's regressor by batch size, beside the projection of Appendix H."""
+    space = StateSpace(load_problem(PROBLEM))
+    deque(breadth_first(space), maxlen=0)
+    scorers: dict[str, Scorer] = {  # weights do not matter for the time; a scorer moves its network to the device
+        "cpu, plain": NetworkScorer(random_regressor(), space),
+        "cpu, equal worlds once": PaperScorer(random_regressor(), space),
+    }
+    if accelerator == "gpu":
+        scorers["gpu, plain"] = NetworkScorer(random_regressor(), space, "cuda")
+    columns = {"projected": [PROJECTED / size for size in BATCHES]}
+    for name, scorer in scorers.items():
+        columns[name] = [1e3 * measure_scoring(scorer, len(space), size, repeats) for size in BATCHES]
+    rows = [
+        [str(size), *(f"{value:.4f}" for value in row)] for size, *row in zip(BATCHES, *columns.values(), strict=True)
+    ]
+    with (FOLDER / "batches.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["batch", *columns], *rows])
+    draw_batches(columns, FOLDER / "batches.svg")
+    return Table("the paper's regressor, milliseconds per e-state", ("batch", *columns), rows)
+
+
+def measure_scoring(scorer: Scorer, states: int, size: int, repeats: int) -> float:
+    """Seconds per e-state, the median over batches of random e-states."""
+    order = np.random.default_rng(0).permutation(states).astype(np.int32)
+    batches = np.resize(order, (repeats + 5, size))
+    seconds = [measure_time(partial(scorer.score, ids)) for ids in batches]
+    return median(seconds[5:]) / size
+
+
+def draw_batches(columns: dict[str, list[float]], path: Path) -> None:
+    """Draw milliseconds per e-state against batch sizes."""
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
+    for name, values in columns.items():
+        axes.plot(BATCHES, values, marker=".", linestyle="--" if name == "projected" else "-", label=name)
+    axes.set(xscale="log", yscale="log", xlabel="e-states in a batch", ylabel="milliseconds per e-state")
+    axes.set_xticks(BATCHES, list(map(str, BATCHES)))
+    axes.legend(frameon=False)
+    figure.savefig(path)
+
+
+def compare_trainings(kinds: dict[str, str], others: Sequence[str], repeats: int) -> Table:
+    """The first training of the README on the CPU and on the GPU: seconds to the same loss, and speeds."""
+    trainers = {name: f"trainer.accelerator={kind}" for name, kind in kinds.items()}
+    used = {name: train(name, *FIRST, trainer, *others) for name, trainer in trainers.items()}
+    goal = max(min(score for _, score in read_scores(name)) for name in kinds)
+    rows = []
+    for name, kind in kinds.items():
+        seconds = next(second for second, score in read_scores(name) if score <= goal)
+        loader, step = measure_speeds((*FIRST, trainers[name], *others), "cuda" if kind == "gpu" else "cpu", repeats)
+        rows.append([kind, f"{seconds:.1f}", f"{loader:.1f}", f"{step:.1f}", used[name]])
+    titles = ("trainer", f"s to loss {goal:.5f}", "loader, batches/s", "step, batches/s", "utilisation")
+    return Table(" ".join(("learn.train", *FIRST)), titles, rows)
+
+
+def measure_speeds(arguments: Sequence[str], device: str, repeats: int) -> tuple[float, float]:
+    """Batches that the loader makes, and training steps, in a second."""
+    settings = compose(Train, "train", *arguments)
+    module, data = build(settings, settings.source)
+    module.to(device).train()
+    optimizer = torch.optim.AdamW(module.parameters())
+    loader: Iterator[Batch] = chain.from_iterable(data.train_dataloader() for _ in repeat(None))
+
+    def step(batch: Batch) -> None:
+        optimizer.zero_grad()
+        torch.autograd.backward(module.training_step(move_data_to_device(batch, torch.device(device)), 0))
+        optimizer.step()
+        if device == "cuda":
+            torch.cuda.synchronize()
+
+    step(next(loader))
+    batches = list[Batch]()
+    loading = measure_time(lambda: batches.extend(next(loader) for _ in range(repeats)))
+    working = measure_time(lambda: deque(map(step, batches), maxlen=0))
+    return repeats / loading, repeats / working
 
 
 def train(name: str, *settings: str) -> str:
@@ -85,52 +172,10 @@ def train(name: str, *settings: str) -> str:
     return f"{sum(said) / len(said):.0f} %" if said else "not known"
 
 
-def scores(name: str) -> list[tuple[float, float]]:
+def read_scores(name: str) -> list[tuple[float, float]]:
     """Seconds and score of each validation of a training; the lower the score, the better."""
     with (FOLDER / name / "metrics.csv").open(newline="") as file:
         return [(float(row["seconds"]), float(row["val/score"])) for row in csv.DictReader(file) if row["val/score"]]
-
-
-def describe(name: str, kind: str, used: str, own: dict[str, str], others: Sequence[str]) -> list[str]:
-    """The cells of a run: its trainer, time to the score that both runs reach, speeds, and the largest batch."""
-    goal = max(min(score for _, score in scores(one)) for one in ("baseline", "measured"))
-    seconds = next(second for second, score in scores(name) if score <= goal)
-    step, batches = prepare(compose(Train, "train", *SAME, *TRAINERS[kind], *others), kind)
-    loaded = list(islice(batches(0), int(own["steps"])))
-    waiting = measure_time(lambda: list(islice(batches(0), len(loaded)))) / len(loaded)
-    step(loaded[0])
-    working = measure_time(lambda: [step(batch) for batch in loaded]) / len(loaded)
-    most = find_largest(lambda pairs: step(next(batches(pairs))), int(own["largest"]))
-    measured = [f"{seconds:.1f}", f"{1 / waiting:.1f}", f"{1 / working:.1f}", f"{most:,}", used]
-    return [" ".join(TRAINERS[kind]), *measured]
-
-
-def prepare(settings: Training, kind: str) -> tuple[Callable[[Batch], None], Callable[[int], Any]]:
-    """A training step, and what makes batches of so many pairs, of the usual size for 0, without an end."""
-    data = RolloutData(settings, settings.source)
-    runs = data.train = PairRuns(LabelledStates(data.rollouts, make_encoding(settings.encoding), "h_ff", shared=False))
-    device = torch.device("cuda" if kind == "gpu" else "cpu")
-    types = range(1, 300)  # as many as a domain has
-    network = make_network(settings.model.network, settings.encoding, types).to(device)
-    optimizer = torch.optim.AdamW(network.parameters())
-
-    def step(batch: Batch) -> None:
-        batch = move_data_to_device(batch, device)
-        with torch.autocast(device.type, torch.bfloat16, enabled=kind == "gpu"):
-            values = batch.base + network(batch.graphs).float()
-        optimizer.zero_grad()
-        torch.autograd.backward(batch.weight @ torch.nn.functional.softplus(values[batch.better] - values[batch.worse]))
-        optimizer.step()
-        if kind == "gpu":
-            torch.cuda.synchronize()
-
-    def batches(pairs: int) -> Any:
-        if pairs:
-            yield runs.__getitems__(list(islice(cycle(range(len(runs))), pairs // 64)))
-        while True:
-            yield from data.train_dataloader()
-
-    return step, batches
 
 
 def measure_time(work: Callable[[], object]) -> float:
@@ -138,18 +183,6 @@ def measure_time(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
-
-
-def find_largest(work: Callable[[int], None], largest: int) -> int:
-    """The largest batch, in pairs, that fits into memory, by doubling."""
-    pairs = 256
-    while 2 * pairs <= largest:
-        try:
-            work(2 * pairs)
-        except torch.cuda.OutOfMemoryError:
-            break
-        pairs *= 2
-    return pairs
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The program that measures a GPU: what it says without one, and all that it does, on the CPU."""
 
+import csv
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import pytest
 
 from tests.helpers.benchmark_files import ROOT
 
-TINY = ("data.instances=2", "validation.problems=2", "validation.nodes=20", "trainer.max_epochs=2")
+TINY = ("domain=[grapevine]", "trainer.max_steps=4", "minutes=1", "repeats=2")
 
 
 def run(folder: Path, *arguments: str) -> str:
@@ -27,12 +28,17 @@ def test_without_a_gpu_nothing_is_measured(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_whole_program_runs_on_the_cpu(tmp_path: Path) -> None:
-    said = run(tmp_path, "accelerator=cpu", "pieces=2", "steps=2", "largest=1024", "domain=[grapevine]", *TINY)
-    [measured] = [line for line in said.splitlines() if line.startswith("│ measured")]
-    cells = [cell.strip() for cell in measured.strip("│").split("│")]
-    assert cells[1] == "trainer.accelerator=cpu"
-    assert all(float(cell) > 0 for cell in cells[2:5])
-    assert cells[5] == "1,024"
-    assert "piece 2 of 2: validation score " in said
+    said = run(tmp_path, "accelerator=cpu", *TINY)
+    folder = tmp_path / "outputs" / "gpu"
+    with (folder / "batches.csv").open(newline="") as file:
+        scored = list(csv.DictReader(file))
+    assert [row["batch"] for row in scored] == ["1", "8", "16", "32", "64", "128", "256", "512"]
+    assert all(float(value) > 0 for row in scored for value in row.values())
+    assert float(scored[1]["projected"]) == 1.3413
+    assert (folder / "batches.svg").stat().st_size > 0
+    trained = [line.strip("│").split("│") for line in said.splitlines() if line.startswith("│ cpu")]
+    assert len(trained) == 2
+    assert all(float(cell) > 0 for cells in trained for cell in cells[1:4])
+    assert "a general network of width 64" in said
     for name in ("baseline", "measured", "general"):
-        assert (tmp_path / "outputs" / "gpu" / name / "model.safetensors").is_file()
+        assert (folder / name / "model.safetensors").is_file()

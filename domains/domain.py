@@ -14,6 +14,8 @@ from domains.names import unknown
 from domains.writing.structure import Structure
 
 SPLITS = ("train", "validation", "test")
+MIDDLE = "middle"
+"""The split of the lower quarter of the growing problems of a domain."""
 _SEEDS = 1_000_000
 
 
@@ -55,6 +57,10 @@ class Growth:
         share = (step - 1) / max(len(self) - 1, 1)
         walk, subgoals = (round(low + share * (high - low)) for low, high in (self.walk, self.subgoals))
         return dict(self.sizes[step - 1]), walk, subgoals
+
+    def sample(self, random: Random) -> tuple[dict[str, Any], int, int]:
+        """As `at`, at a random step of the lower quarter, the split `middle`."""
+        return self.at(random.randint(1, max(1, len(self) // 4)))
 
 
 def sizes(names: str, values: Iterable[Sequence[Any]], **others: Any) -> list[Parameters]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 import shlex
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -62,7 +63,8 @@ def train(settings: Train) -> float | None:
     logger.info("model, metrics and pictures: %s", settings.run_dir)
     if (search := finished.search) is not None:
         print(shlex.join(["python", "-m", "search.solve", *map(write_override, search, search.values())]))
-    print(textwrap.fill(f"verdict: {_describe(settings, finished.verdict)}", 80, subsequent_indent=_INDENT))
+    text = _describe(settings, finished.verdict) + _describe_expert(finished.metrics)
+    print(textwrap.fill(f"verdict: {text}", 80, subsequent_indent=_INDENT))
     return finished.metrics["val/score"]
 
 
@@ -72,6 +74,14 @@ def _describe(settings: Train, verdict: Verdict | None) -> str:
     advice = "; encoding=relational can carry over to other problems, see docs/neural.md"
     is_ours = settings.encoding.get("name") == "relational"
     return verdict.describe() + ("" if verdict.is_gain or is_ours else advice)
+
+
+def _describe_expert(metrics: Mapping[str, float]) -> str:
+    """How much was learned from the expert, in words; empty without one."""
+    if "train/plans" not in metrics:
+        return ""
+    plans, corrections = (metrics[f"train/{name}"] for name in ("plans", "corrections"))
+    return f"; it learned from {plans:.0f} plans of the expert and its corrections on {corrections:.0f} problems"
 
 
 main = partial(run, train, Train, "learn.train")

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import domains
+from domains.domain import MIDDLE
 from domains.instances import load_sizes
 from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.problem import domain_problem, vocabulary
@@ -103,7 +104,8 @@ def sample_problems(
 
     Args:
         domain: name of a domain with ranges.
-        split: `train`, `validation` or `test`.
+        split: `train`, `validation` or `test`; or `middle`, with sizes and goals of the lower quarter of the growing
+            problems, of which the upper ones are the suite `hard`.
         seed: equal seeds sample equal problems.
         goals: number of problems sampled with the same parameters, before rejection.
         partially_explored: whether problems of the split `train` may have more than `MAX_STATES` e-states if a goal is
@@ -117,17 +119,18 @@ def sample_problems(
     check_domains([domain])
     known: set[str] = set()
     explored = lru_cache(maxsize=8)(partial(_explore, domain, split))
-    most = MOST_LONG if long_goals else MOST
+    most = (MOST_LONG if long_goals else MOST) | {MIDDLE: MOST_LONG["test"]}
     last = 0
     for number in count():
         if number - last > _PATIENCE:
             raise EpigymError(f"{domain}: none of {_PATIENCE} problems drawn for {split} fits; change its ranges")
-        parameters = _sample_parameters(domain, split, Random(f"{seed} {split} {number // goals}"))
+        sizes = Random(f"{seed} {split} {number // goals}")
+        parameters, walk, subgoals = _sample_sizes(domain, split, sizes, *most.get(split, (0, 0)))  # if it exists
         near, texts = explored(json.dumps(parameters))
         if split == "train" and not (near.complete or partially_explored):
             continue
-        own = number % goals == 0
-        found = _sample_problem(near, texts, parameters, domain, split, seed, number, None if own else most[split])
+        own = number % goals == 0 and split != MIDDLE
+        found = _sample_problem(near, texts, parameters, domain, split, seed, number, None if own else (walk, subgoals))
         if found is None or (mark := signature(found.task)) in known or _is_test(found, mark):
             continue
         known.add(mark)
@@ -135,9 +138,13 @@ def sample_problems(
         yield found
 
 
-def _sample_parameters(domain: str, split: str, random: Random) -> dict[str, Any]:
+def _sample_sizes(domain: str, split: str, random: Random, walk: int, subgoals: int) -> tuple[dict[str, Any], int, int]:
+    """Parameters, and most actions of the walk to a goal and most subgoals; those of a split but for `middle`."""
+    known = domains.DOMAINS[domain]
+    if split == MIDDLE and known.growth is not None:
+        return known.growth.sample(random)
     try:
-        return domains.DOMAINS[domain].sample(split, random)
+        return known.sample("test" if split == MIDDLE else split, random), walk, subgoals
     except domains.DomainError as error:
         raise UsageError(str(error)) from None
 
@@ -160,7 +167,7 @@ def _sample_problem(
     instance = f"{split}_{number:05}"
     task = near.task
     if most is not None:
-        goal = near.sample_goal(Random(f"{seed} {split} {number}"), *most)
+        goal = near.sample_goal(Random(f"{seed} {split} {number}"), *most, is_exact=split == MIDDLE)
         if goal is None:
             return None
         parameters = parameters | {"goals": [texts[index] for index in goal]}
@@ -194,16 +201,21 @@ class ExploredTask:
     vocabulary: tuple[Formula, ...]
     walk: Callable[..., tuple[list[int], list[int]]]
 
-    def sample_goal(self, random: Random, most_steps: int, most_subgoals: int) -> tuple[int, ...] | None:
+    def sample_goal(
+        self, random: Random, most_steps: int, most_subgoals: int, *, is_exact: bool = False
+    ) -> tuple[int, ...] | None:
         """Sample a goal that a random walk reaches, as numbers of formulas; None if no action changes the e-state.
 
         Args:
             random: the source of randomness.
             most_steps: maximum number of actions of the walk, at least `MIN_DISTANCE`.
             most_subgoals: maximum number of formulas of the goal, at least 1.
+            is_exact: whether both are taken as they are; else numbers up to them are sampled.
         """
         rng = np.random.default_rng(random.getrandbits(64))
         steps, most = random.randint(MIN_DISTANCE, most_steps), random.randint(1, most_subgoals)
+        if is_exact:
+            steps, most = most_steps, most_subgoals
         try:
             holds = self.space.query(self.vocabulary)
             return sample_goal(self.space, holds, rng, steps=steps, size=most, walk=self.walk).subgoals

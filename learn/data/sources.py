@@ -166,7 +166,7 @@ class Source:
     def key(self) -> str:
         """Hash of the settings, of the problems that are read, and of the program of the domains of others."""
         read = [[task.name, task.domain, fingerprint_task(task)] for task in self.tasks]
-        parts = {"version": VERSION, "settings": self.settings, "read": read or _digest_domains()}
+        parts = {"version": VERSION, "settings": self.settings, "read": read or digest_domains()}
         return digest(parts)[:32]
 
     def open(self, outputs: Path) -> DataSet:
@@ -180,14 +180,9 @@ class Source:
         """
         if self.data.folder is not None:
             return DataSet(self.data.folder)
-        folder = outputs / FOLDER / self.key
-        if folder.exists():
-            try:
-                return DataSet(folder)
-            except (DamagedError, MissingError) as error:
-                aside = folder.with_name(f"{folder.name}.damaged-{time.time_ns()}")
-                folder.rename(aside)
-                logger.warning("%s; it is made again, and what was there is kept as %s", error, aside)
+        return open_or_make(outputs / FOLDER / self.key, self._make)
+
+    def _make(self, folder: Path) -> DataSet:
         learned, held_out = self._list_tasks()
         with _show_visits(self.explorer.max_visited) as on_visit:
             trees = make_trees(learned, self.explorer, self.data.expansions, on_visit)
@@ -206,6 +201,28 @@ class Source:
             self.domains, data.split, data.instances, data.seed, data.goals,
             partially_explored=data.partially_explored, long_goals=data.long_goals,
         ), ()  # fmt: skip
+
+
+def open_or_make(folder: Path, make: Callable[[Path], DataSet]) -> DataSet:
+    """Open a data set, or make it in its folder; a damaged one is made again.
+
+    Args:
+        folder: its folder.
+        make: makes it there.
+    """
+    if folder.exists():
+        try:
+            return DataSet(folder)
+        except (DamagedError, MissingError) as error:
+            aside = folder.with_name(f"{folder.name}.damaged-{time.time_ns()}")
+            folder.rename(aside)
+            logger.warning("%s; it is made again, and what was there is kept as %s", error, aside)
+    return make(folder)
+
+
+def keep_known(domains: Sequence[str]) -> list[str]:
+    """The domains that problems can be sampled from; a file may belong to another."""
+    return [name for name in domains if name in registry.DOMAINS]
 
 
 def choose_domains(names: Sequence[str], without: Sequence[str] = ()) -> list[str]:
@@ -285,7 +302,7 @@ def _summarize_group(name: str, group: Sequence[Row]) -> list[str]:
     ]
 
 
-def _digest_domains() -> str:
+def digest_domains() -> str:
     """The hash of the program of the domains, which decides what is sampled."""
     folder = Path(registry.__file__).parent
     return digest({str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.py"))})

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain, cycle, islice
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.utils.data import Dataset
+from torch.utils.data import Dataset, Sampler
 
 from epigym.encoding.encoder import Encoding, make_encoder
 from epigym.encoding.pyg import to_pyg
@@ -65,13 +66,21 @@ class LabelledStates:
     """
 
     def __init__(self, problems: Sequence[Rollout], encoding: Encoding, base: Base, *, shared: bool) -> None:
-        self.problems = problems
-        self.distance = [make_targets(pairs.distance) for pairs in problems]
-        self._encoders = [make_encoder(pairs.space, encoding) for pairs in problems]
-        self._bases = [BaseHeuristic(pairs.space, base)(pairs.ids) for pairs in problems]
-        self._shared = shared
+        self._encoding, self._base, self._shared = encoding, base, shared
+        self.problems: list[Rollout] = []
+        self.distance: list[NDArray[np.float64]] = []
+        self._encoders: list[Any] = []
+        self._bases: list[NDArray[np.float64]] = []
+        self.add(problems)
         if shared:
             self._number_worlds()
+
+    def add(self, problems: Sequence[Rollout]) -> None:
+        """Add the e-states of further problems, not for `SharedGraphs`."""
+        self.problems += problems
+        self.distance += [make_targets(pairs.distance) for pairs in problems]
+        self._encoders += [make_encoder(pairs.space, self._encoding) for pairs in problems]
+        self._bases += [BaseHeuristic(pairs.space, self._base)(pairs.ids) for pairs in problems]
 
     def _number_worlds(self) -> None:
         """Encode all e-states once in a fixed order, so the numbers of worlds do not depend on the order of batches."""
@@ -115,14 +124,30 @@ class PairRuns(Dataset[Batch]):
 
     Args:
         states: the e-states, with their pairs.
+
+    Attributes:
+        sources: the runs of each group of problems: the first, and those that were added.
     """
 
     def __init__(self, states: LabelledStates) -> None:
         self._states = states
         self._runs: list[tuple[int, slice]] = []
-        for number, pairs in enumerate(states.problems):
-            length = min(RUN, max(1, int(_RUN_EDGES / max(1.0, 2 * states.measure_edges(number)))))
+        self.sources: list[range] = []
+        self._cut(0)
+
+    def add(self, problems: Sequence[Rollout]) -> None:
+        """Add the pairs of further problems."""
+        known = len(self._states.problems)
+        self._states.add(problems)
+        self._cut(known)
+
+    def _cut(self, first: int) -> None:
+        """Cut the pairs of the problems from a number on into runs."""
+        known = len(self._runs)
+        for number, pairs in enumerate(self._states.problems[first:], first):
+            length = min(RUN, max(1, int(_RUN_EDGES / max(1.0, 2 * self._states.measure_edges(number)))))
             self._runs += [(number, slice(start, start + length)) for start in range(0, len(pairs.better), length)]
+        self.sources.append(range(known, len(self._runs)))
 
     def __len__(self) -> int:
         """Number of runs."""
@@ -152,6 +177,44 @@ class PairRuns(Dataset[Batch]):
             worse=torch.from_numpy(np.concatenate(worse)),
             weight=torch.from_numpy(weight / weight.sum()).float(),
         )
+
+
+class Turns(Sampler[int]):
+    """The runs of batches that take turns: the first pairs, the expert's plans, and its corrections 1 : 2 : 1.
+
+    Without corrections the turns are 1 : 1. An epoch has as many batches as the first pairs have.
+
+    Args:
+        runs: the pairs, with plans as the second source and corrections as the others.
+        items: number of runs in a batch.
+        seed: of the order, with the epoch.
+    """
+
+    def __init__(self, runs: PairRuns, items: int, seed: int) -> None:
+        self._runs, self._items, self._seed, self._epoch = runs, items, seed, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Set the epoch; called by Lightning before each."""
+        self._epoch = epoch
+
+    def __len__(self) -> int:
+        """Number of runs in an epoch."""
+        return -(-len(self._runs.sources[0]) // self._items) * self._items
+
+    def __iter__(self) -> Iterator[int]:
+        """The runs of an epoch."""
+        first, plans, *added = self._runs.sources
+        rng = np.random.default_rng([self._seed, self._epoch])
+        streams = [_shuffle(first, rng), _shuffle(plans, rng), _shuffle(list(chain(*added)), rng)]
+        turns = cycle((0, 1, 2, 1) if added else (0, 1))
+        for turn in islice(turns, len(self) // self._items):
+            yield from islice(streams[turn], self._items)
+
+
+def _shuffle(items: Sequence[int], rng: np.random.Generator) -> Iterator[int]:
+    """The items again and again, each time in another random order."""
+    while items:
+        yield from rng.permutation(items).tolist()
 
 
 class StateSamples(Dataset[Batch]):

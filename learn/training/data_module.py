@@ -19,7 +19,8 @@ from learn.data.rollout import Rollout
 from learn.data.sources import Source
 from learn.models.gine.network import find_network
 from learn.models.gine.paper import PaperNetwork
-from learn.training.batches import RUN, Batch, LabelledStates, PairRuns, StateSamples, split_samples
+from learn.training.batches import RUN, Batch, LabelledStates, PairRuns, StateSamples, Turns, split_samples
+from learn.training.expert.data import open_plans
 from learn.training.options import DistanceOptions, LossValidation, Training
 from learn.training.problems import choose_fitting, sample_validation
 from learn.training.validation import Problems
@@ -51,6 +52,7 @@ class RolloutData(LightningDataModule):
         super().__init__()
         self._settings, self._source = settings, source
         self._is_open = False
+        self._corrections: list[DataSet] = []
 
     @cached_property
     def data(self) -> DataSet:
@@ -66,7 +68,27 @@ class RolloutData(LightningDataModule):
     @cached_property
     def types(self) -> list[FeatureTypes]:
         """The feature types of each training problem."""
-        return [FeatureTypes(one.space.task) for one in self.rollouts]
+        return [FeatureTypes(one.space.task) for one in (*self.rollouts, *self.planned)]
+
+    @cached_property
+    def plans(self) -> DataSet | None:
+        """The data set of the expert's plans, which is made if need be; None without an expert."""
+        return open_plans(self._settings, self.data) if self._settings.expert.problems else None
+
+    @cached_property
+    def planned(self) -> list[Rollout]:
+        """The labelled e-states of the expert's plans."""
+        return self.plans.rollouts("pairs") if self.plans is not None else []
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of all data sets that it learns from."""
+        return [one.key for one in (self.data, self.plans, *self._corrections) if one is not None]
+
+    @property
+    def corrected(self) -> int:
+        """The number of problems on which the expert corrected the network."""
+        return sum(map(len, self._corrections))
 
     @property
     def type_ids(self) -> list[int]:
@@ -76,7 +98,7 @@ class RolloutData(LightningDataModule):
 
     def prepare_data(self) -> None:
         """Make the data set, unless it is there."""
-        _ = self.data
+        _ = self.data, self.plans
 
     def setup(self, stage: str = "fit") -> None:
         """Open the data set, and choose what trains and what validates."""
@@ -96,7 +118,17 @@ class RolloutData(LightningDataModule):
             self.train, self.validation = PairRuns(states), None
             count = sum(len(one.better) for one in self.rollouts)
             logger.info("training on %s pairs of %d problems", f"{count:,}", len(self.rollouts))
+            if self.plans is not None:
+                self.train.add(self.planned)
+                count = sum(len(one.better) for one in self.planned)
+                logger.info("and on %s pairs of the expert's plans for %d problems", f"{count:,}", len(self.planned))
         self._is_open = True
+
+    def add_corrections(self, data: DataSet) -> None:
+        """Learn from a further data set, from the next epoch on."""
+        assert isinstance(self.train, PairRuns)
+        self._corrections.append(data)
+        self.train.add(data.rollouts("pairs"))
 
     def _describe_validation(self) -> str:
         return f"{len(self.problems)} problems" if self.validation is None else f"{len(self.validation):,}"
@@ -107,6 +139,9 @@ class RolloutData(LightningDataModule):
         batch, is_pairs = self._settings.batch_size, isinstance(self.train, PairRuns)
         items = max(1, batch // RUN) if is_pairs else batch
         # Batch normalisation needs at least two samples in a batch.
+        if self.plans is not None:
+            assert isinstance(self.train, PairRuns)
+            return _load_batches(self.train, items, sampler=Turns(self.train, items, self._settings.seed))
         is_lonely = not is_pairs and ceil(len(self.train) / size) % items == 1
         order: Any = DistributedSampler(self.train, num_replicas=size, rank=rank, seed=self._settings.seed)
         return _load_batches(self.train, items, sampler=order, drop_last=is_lonely)

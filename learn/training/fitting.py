@@ -29,6 +29,7 @@ from learn.models.files import MODEL_FILE
 from learn.models.gine.network import make_network
 from learn.training.batches import StateSamples
 from learn.training.data_module import RolloutData
+from learn.training.expert.aggregation import Aggregation
 from learn.training.module import GineModule
 from learn.training.options import CHECKPOINTS, LAST, RUN_FILE, LossValidation, SearchValidation, Training
 from learn.training.problems import find_first_task, fits, sample_verdict
@@ -95,7 +96,8 @@ def _check(settings: Training, source: Source) -> _Parts:
     if settings.checkpoint is not None:
         require_end_of_epoch(settings.checkpoint)
     network = make_network(settings.model.network, settings.encoding, ())
-    trainer = make_trainer(settings, history, waiting)
+    aggregation = [Aggregation(settings, history)] if settings.expert.aggregation else []
+    trainer = make_trainer(settings, history, waiting, *aggregation)
     _check_network(network, make_encoding(settings.encoding), find_first_task(settings, source))
     make(settings.model.optimizer, torch.optim.AdamW, network.parameters())
     return _Parts(trainer, history, waiting)
@@ -125,6 +127,7 @@ def build(settings: Training, source: Source) -> tuple[GineModule, RolloutData]:
         schedule=settings.model.schedule,
         domains=data.data.domains,
         data=_describe_data(data),
+        cycles=1 + settings.expert.aggregation,
         nodes=validation.nodes if isinstance(validation, SearchValidation) else 0,
     )
     module.initialize(data.train)
@@ -159,7 +162,8 @@ def _record(
     record["seconds"] = time.perf_counter() - start + history.earlier
     row, path = history.best_row, settings.run_dir / MODEL_FILE
     stopped, epoch, step = record["stopped"], row["epoch"] + 1, row["step"] + 1
-    logger.info("%s; kept is the network of epoch %d, step %s", stopped, epoch, f"{step:,.0f}")
+    after = _describe_phase(settings, parts.trainer, int(row["epoch"]))
+    logger.info("%s; kept is the network of epoch %d, step %s%s", stopped, epoch, f"{step:,.0f}", after)
     logger.info("%.0f s, %.0f %% of the steps waiting for data", record["seconds"], 100 * waiting.share)
     schema = frozenset[int]().union(*(one.schema for one in data.types))
     model = replace(history.best.model, schema=schema, card=_make_card(record))
@@ -176,12 +180,22 @@ def _record(
     return Finished(record["metrics"], verdict, search)
 
 
+def _describe_phase(settings: Training, trainer: Trainer, epoch: int) -> str:
+    """After which aggregation an epoch was, in words; empty without any."""
+    if not settings.expert.aggregation or not trainer.max_epochs:
+        return ""
+    number = epoch * (1 + settings.expert.aggregation) // trainer.max_epochs
+    return f", after {number} of {settings.expert.aggregation} aggregations"
+
+
 def _make_record(settings: Training, parts: _Parts, data: RolloutData, *, is_interrupted: bool) -> dict[str, Any]:
     """The record of a training without its duration and verdict; draws its pictures."""
     history, first = parts.history, parts.history.rows[0]
     epochs = int(history.rows[-1]["epoch"]) + 1
     metrics = history.best_row | _measure(settings, data, history) | {"epochs": float(epochs)}
     metrics["train/waiting_share"] = parts.waiting.share
+    if data.plans is not None:
+        metrics |= {"train/plans": float(len(data.plans)), "train/corrections": float(data.corrected)}
     if first["step"] < 0:
         metrics |= {name.replace("val", "untrained", 1): first[name] for name in first if name.startswith("val/")}
     return {
@@ -200,7 +214,7 @@ def _make_record(settings: Training, parts: _Parts, data: RolloutData, *, is_int
 
 def _describe_data(data: RolloutData) -> dict[str, Any]:
     """The description of the data set in records and checkpoints."""
-    return {**data.data.settings, "key": data.data.key}
+    return {**data.data.settings, "key": data.data.key, "added": data.keys[1:]}
 
 
 def _make_card(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -86,6 +86,7 @@ class GineModule(LightningModule):
         domains: domains of the training problems.
         data: settings and key of the data set.
         nodes: most expansions on each problem of validation by search.
+        cycles: number of cycles of the learning rate, one after the other.
         version: of these hyper-parameters.
 
     Attributes:
@@ -107,6 +108,7 @@ class GineModule(LightningModule):
         domains: Sequence[str] = (),
         data: Mapping[str, Any],
         nodes: int = 0,
+        cycles: int = 1,
         version: int = VERSION,
     ) -> None:
         super().__init__()
@@ -238,10 +240,12 @@ class GineModule(LightningModule):
             return optimizer
         if self.trainer.estimated_stepping_batches == math.inf:
             raise EpigymError(f"model.schedule={schedule} needs an end: set trainer.max_epochs or trainer.max_steps")
-        steps = int(self.trainer.estimated_stepping_batches)
+        cycles: int = self.hparams["cycles"]
+        steps = -(-int(self.trainer.estimated_stepping_batches) // cycles)
         rise = max(1, steps // 10)
 
-        def share(step: int) -> float:
+        def share(count: int) -> float:
+            step = count % steps
             if schedule == "cosine":
                 return (1 + math.cos(math.pi * step / steps)) / 2
             return min((step + 1) / rise, (steps - step) / (steps - rise + 1))

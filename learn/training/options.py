@@ -128,6 +128,20 @@ class LossValidation:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExpertOptions:
+    """What is learned from an expert beside the data set, see `conf/train.yaml`."""
+
+    problems: Annotated[int, AtLeast(0)]
+    aggregation: Annotated[int, AtLeast(0)]
+    expansions: Count
+
+    def __post_init__(self) -> None:
+        """Check that there are problems."""
+        if self.aggregation and not self.problems:
+            raise UsageError(f"aggregation={self.aggregation}: give problems of the expert, too, with expert.problems=")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Training(SourceOptions):
     """A training, see `conf/train.yaml`."""
 
@@ -138,6 +152,7 @@ class Training(SourceOptions):
     validation: SearchValidation | LossValidation
     model: ModelOptions
     trainer: dict[str, Any]
+    expert: ExpertOptions
     batch_size: Count
     seed: int = field(metadata={"minimum": 0, "maximum": 2**32 - 1})  # NumPy's seeds
     ckpt_path: str | None
@@ -158,6 +173,10 @@ class Training(SourceOptions):
         is_ranking = isinstance(self.objective, RankingOptions)
         if self.model.network.get(TARGET) == CLASSES[PAPER] and (is_ranking or self.base != "none"):
             raise UsageError("model=paper predicts distances: give objective=distance base=none, or model=gine")
+        if self.expert.problems and not is_ranking:
+            raise UsageError(
+                "expert.problems: plans tell which e-states are better: give objective=ranking, or expert.problems=0"
+            )
 
     @property
     def checkpoint(self) -> Path | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 
-from domains import DOMAINS
+from domains.domain import MIDDLE
 from epigym.encoding.encoder import Encoding, make_encoder
 from epigym.errors import EpigymError, LimitError, UsageError
 from epigym.features.types import FeatureTypes
@@ -13,7 +13,7 @@ from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.data.dataset import DataSet
 from learn.data.distribution import sample_problems
-from learn.data.sources import PublishedData, SampledData, Source, drop_isomorphic, sample_tasks
+from learn.data.sources import PublishedData, SampledData, Source, drop_isomorphic, keep_known, sample_tasks
 from learn.training.options import LossValidation, SearchValidation, Training
 from learn.training.validation import Problems
 
@@ -27,7 +27,10 @@ def find_first_task(settings: Training, source: Source) -> Task:
         EpigymError: when it is wrong, or validation by search would find no problems.
     """
     if source.data.folder is not None:
-        return source.open(settings.outputs).first_task
+        data = source.open(settings.outputs)
+        _require_sampled(settings, data.domains)
+        return data.first_task
+    _require_sampled(settings, source.task_domains)
     if source.problems and isinstance(source.data, PublishedData):
         _choose_domains(settings, source.task_domains)
     if source.problems or not isinstance(source.data, SampledData):
@@ -46,7 +49,7 @@ def sample_validation(settings: Training, data: DataSet) -> list[Task]:
         return []
     if data.held_out:
         return data.choose_held_out(validation.problems, start=0)
-    return _sample_larger(_choose_domains(settings, data.domains), validation.problems, settings.seed)
+    return _sample_larger(settings, _choose_domains(settings, data.domains), validation.problems, settings.seed)
 
 
 def sample_verdict(settings: Training, data: DataSet, validating: Iterable[Task]) -> list[Task]:
@@ -63,13 +66,13 @@ def sample_verdict(settings: Training, data: DataSet, validating: Iterable[Task]
     validation, seed = settings.validation, settings.seed + 1
     if data.held_out:
         return data.choose_held_out(validation.verdict, start=1) if validation.verdict else []
-    domains = _list_known(data.domains)
+    domains = keep_known(data.domains)
     if not domains or not validation.verdict:
         return []
     each = -(-validation.verdict // len(domains))
     if isinstance(validation, LossValidation):
         return sample_tasks(domains, "test", each, seed)[: validation.verdict]
-    return drop_isomorphic(_sample_larger(domains, each, seed), validating)
+    return drop_isomorphic(_sample_larger(settings, domains, each, seed), validating)
 
 
 def choose_fitting(tasks: Sequence[Task], encoding: Encoding) -> Problems:
@@ -96,16 +99,27 @@ def fits(task: Task, encoding: Encoding) -> bool:
     return True
 
 
-def _sample_larger(domains: Sequence[str], instances: int, seed: int) -> list[Task]:
-    """Problems of each domain, half with sizes of the split `validation`, half of `test`, all with long goals."""
-    large = instances // 2
-    found = sample_tasks(domains, "validation", instances - large, seed, long_goals=True)
-    return found + sample_tasks(domains, "test", large, seed, long_goals=True)
+def _sample_larger(settings: Training, domains: Sequence[str], instances: int, seed: int) -> list[Task]:
+    """Problems of each domain, all with long goals: half of the split `validation`, half of `test`; or `middle`."""
+    splits = ("test", MIDDLE) if settings.expert.problems else ("validation", "test")
+    counts = (instances - instances // 2, instances // 2)
+    parts = [
+        sample_tasks(domains, split, count, seed, long_goals=True) for split, count in zip(splits, counts, strict=True)
+    ]
+    return [task for part in parts for task in part]
 
 
-def _list_known(domains: Sequence[str]) -> list[str]:
-    """The domains that problems can be sampled from; a file may belong to another."""
-    return [name for name in domains if name in DOMAINS]
+def _require_sampled(settings: Training, domains: Sequence[str]) -> None:
+    """Check that there are domains to sample problems for an expert from.
+
+    Raises:
+        UsageError: when it has none.
+    """
+    if settings.expert.problems and not keep_known(domains):
+        raise UsageError(
+            "expert.problems: they are sampled from the domains of the problems, which belong to none: "
+            "give domain=, or expert.problems=0"
+        )
 
 
 def _choose_domains(settings: Training, domains: Sequence[str]) -> list[str]:
@@ -114,7 +128,7 @@ def _choose_domains(settings: Training, domains: Sequence[str]) -> list[str]:
     Raises:
         UsageError: when validation by search has none.
     """
-    known = _list_known(domains)
+    known = keep_known(domains)
     if isinstance(settings.validation, SearchValidation) and not known:
         raise UsageError(
             "validation=ranking samples problems of the domains of problem=, but these belong to none: "

@@ -132,6 +132,10 @@ def _choose_options(settings: Training) -> dict[str, Any]:
     most, every = options.get("max_epochs") or -1, options.get("check_val_every_n_epoch") or 1
     if 0 < most < every:
         options["check_val_every_n_epoch"] = most
+    if settings.expert.aggregation:
+        if most < 0:
+            raise UsageError("expert.aggregation: each follows as many epochs as trainer.max_epochs=, which is missing")
+        options["max_epochs"] = most * (1 + settings.expert.aggregation)
     return options
 
 

@@ -91,7 +91,7 @@ def test_what_is_too_large_is_drawn_where_a_goal_is_in_sight() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("domain", DOMAINS)
-@pytest.mark.parametrize("split", ["train", "validation"])
+@pytest.mark.parametrize("split", ["train", "validation", "middle"])
 def test_no_drawn_problem_is_a_test_problem_up_to_names(domain: str, split: str) -> None:
     problems = sample(domain, split)
     marks = [signature(problem.task) for problem in problems]
@@ -125,6 +125,19 @@ def test_splits_grow(domain: str) -> None:
     sizes = [worlds_and_actions(split) for split in SPLITS]
     assert sizes == sorted(sizes)
     assert len(set(sizes)) == len(sizes)
+
+
+def test_problems_of_a_middle_size() -> None:
+    growth = domains.DOMAINS["gossip"].growth
+    assert growth is not None
+    lower = [growth.at(step) for step in range(1, len(growth) // 4 + 1)]
+    found = sample("gossip", "middle", 9)
+    for one in found:
+        own = {name: value for name, value in one.parameters.items() if name != "goals"}
+        [(_, walk, subgoals)] = [at for at in lower if at[0] == own]
+        assert walk >= MIN_DISTANCE
+        assert 1 < len(one.parameters["goals"]) <= subgoals
+    assert len({one.parameters["agents"] for one in found}) > 1
 
 
 def test_the_same_seed_draws_the_same_problems() -> None:

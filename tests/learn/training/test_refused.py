@@ -83,6 +83,10 @@ CASES = (
              f"validation: share={share}: expected a number between 0 and 1, such as 0.2")
         for share in ("0.0", "1.0")
     ),
+    Case("encoding=relational expert.aggregation=1",
+         "expert: aggregation=1: give problems of the expert, too, with expert.problems="),
+    Case("expert.problems=3", "expert.problems: plans tell which e-states are better: give objective=ranking, or "
+         "expert.problems=0"),
     Case("batch_size=0", "batch_size=0: expected at least 1, and finite"),
     *(
         Case(given, f"{given}: expected at least {least}, and finite", command=LINEAR)

@@ -18,6 +18,7 @@ from lightning import Callback, LightningModule, Trainer
 
 from epigym.errors import CheckpointError, MissingError, UsageError
 from epigym.io.checksummed import append_checksum, read_checksummed
+from learn.data.dataset import DataSet
 from learn.training.resuming import read_checkpoint, write_checkpoint
 from tests.helpers.runs import PAPER, SEARCHED, Fit, assert_same, is_same
 from tests.helpers.strategies import damaged
@@ -112,6 +113,22 @@ def test_interrupted_networks_validated_by_search(fit: Fit, tmp_path: Path, over
     assert last["best"] is not None
     assert {"current_model_state", "averaging_state"} <= last.keys()
     assert not is_same(last["current_model_state"], last["state_dict"])
+
+
+def test_interrupted_aggregations(fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("learn.training.expert.collecting.NODES", 1)  # the network solves nothing
+    expert = ("expert.problems=2", "expert.aggregation=2", "expert.expansions=200")
+    overrides = (*SEARCHED, "encoding=relational", "domain=gossip", "trainer.max_epochs=2", *expert)
+    fit(*overrides, run="other")
+    every = read_checkpoint(last_of(tmp_path / "other"))["global_step"] // 6
+    assert_interrupted(fit, tmp_path, overrides, (every + 1, 3 * every + 1, 4 * every + 1))
+    record = read_checksummed(tmp_path / "run" / "run.json", "")
+    plans, *rounds = record["data"]["added"]
+    assert {path.name for path in (tmp_path / "run" / "rollouts").iterdir()} == set(rounds)
+    parents = [DataSet(tmp_path / "run" / "rollouts" / key).parent for key in rounds]
+    assert parents == [plans, rounds[0]]
+    assert record["metrics"]["train/plans"] == 1
+    assert record["metrics"]["train/corrections"] == 4
 
 
 def test_an_error_ends_the_progress_bar(fit: Fit) -> None:

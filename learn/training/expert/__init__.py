@@ -1,0 +1,1 @@
+"""Learning from an expert, the default search with a relaxation as its heuristic."""

@@ -213,8 +213,9 @@ def _make_record(settings: Training, parts: _Parts, data: RolloutData, *, is_int
 
 
 def _describe_data(data: RolloutData) -> dict[str, Any]:
-    """The description of the data set in records and checkpoints."""
-    return {**data.data.settings, "key": data.data.key, "added": data.keys[1:]}
+    """The description of the data set in records and checkpoints; `added` are the keys of those of an expert."""
+    key, *added = data.keys
+    return {**data.data.settings, "key": key, **({"added": added} if added else {})}
 
 
 def _make_card(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -285,6 +285,11 @@ FAULTS: Mapping[str, Fault] = {
           "return self.p <= LEVEL or self.ratio <= FEWER"),),
         ("tests/learn/test_verdict.py",),
     ),
+    "learn/training: expert": Fault(
+        "an e-state that the expert does not solve is worse than all others",
+        (("learn/training/expert/plans.py", "QUARTER * answer.expanded", "np.inf"),),
+        ("tests/learn/test_expert.py",),
+    ),
     "learn/training: calibration": Fault(
         "the values of e-states on a plan are calibrated to one step too many",
         (("learn/training/validation.py", "np.arange(len(states) - 1, -1, -1,", "np.arange(len(states), 0, -1,"),),

@@ -105,7 +105,7 @@ def sample_problems(
     Args:
         domain: name of a domain with ranges.
         split: `train`, `validation` or `test`; or `middle`, with sizes and goals of the lower quarter of the growing
-            problems, of which the upper ones are the suite `hard`.
+            problems, of which the upper ones are the suite `hard`; without such problems it is `test`.
         seed: equal seeds sample equal problems.
         goals: number of problems sampled with the same parameters, before rejection.
         partially_explored: whether problems of the split `train` may have more than `MAX_STATES` e-states if a goal is
@@ -117,20 +117,27 @@ def sample_problems(
         EpigymError: when 400 problems in a row are rejected.
     """
     check_domains([domain])
+    growth = domains.DOMAINS[domain].growth if split == MIDDLE else None
+    split = "test" if split == MIDDLE and growth is None else split
     known: set[str] = set()
     explored = lru_cache(maxsize=8)(partial(_explore, domain, split))
-    most = (MOST_LONG if long_goals else MOST) | {MIDDLE: MOST_LONG["test"]}
+    most = MOST_LONG if long_goals else MOST
     last = 0
     for number in count():
         if number - last > _PATIENCE:
             raise EpigymError(f"{domain}: none of {_PATIENCE} problems drawn for {split} fits; change its ranges")
         sizes = Random(f"{seed} {split} {number // goals}")
-        parameters, walk, subgoals = _sample_sizes(domain, split, sizes, *most.get(split, (0, 0)))  # if it exists
+        limits: tuple[int, int] | None
+        if growth is not None:
+            parameters, walk, subgoals = growth.sample(sizes)
+            limits = walk, subgoals
+        else:
+            parameters = _sample_parameters(domain, split, sizes)
+            limits = None if number % goals == 0 else most[split]
         near, texts = explored(json.dumps(parameters))
         if split == "train" and not (near.complete or partially_explored):
             continue
-        own = number % goals == 0 and split != MIDDLE
-        found = _sample_problem(near, texts, parameters, domain, split, seed, number, None if own else (walk, subgoals))
+        found = _sample_problem(near, texts, parameters, domain, split, seed, number, limits)
         if found is None or (mark := signature(found.task)) in known or _is_test(found, mark):
             continue
         known.add(mark)
@@ -138,13 +145,9 @@ def sample_problems(
         yield found
 
 
-def _sample_sizes(domain: str, split: str, random: Random, walk: int, subgoals: int) -> tuple[dict[str, Any], int, int]:
-    """Parameters, and most actions of the walk to a goal and most subgoals; those of a split but for `middle`."""
-    known = domains.DOMAINS[domain]
-    if split == MIDDLE and known.growth is not None:
-        return known.growth.sample(random)
+def _sample_parameters(domain: str, split: str, random: Random) -> dict[str, Any]:
     try:
-        return known.sample("test" if split == MIDDLE else split, random), walk, subgoals
+        return domains.DOMAINS[domain].sample(split, random)
     except domains.DomainError as error:
         raise UsageError(str(error)) from None
 

@@ -85,6 +85,6 @@ def _describe(settings: Training, data: DataSet, number: int) -> dict[str, Any]:
 def _sample(settings: Training, data: DataSet, number: int) -> Iterator[StateSpace]:
     """Problems of a middle size of each domain, others for each aggregation."""
     for domain in keep_known(data.domains):
-        found = sample_problems(domain, MIDDLE, settings.data.seed + _APART * (1 + number))
+        found = sample_problems(domain, MIDDLE, settings.data.seed + _APART * (1 + number), long_goals=True)
         for one in islice(found, settings.expert.problems):
             yield StateSpace(one.task, consistent_beliefs=data.consistent_beliefs)

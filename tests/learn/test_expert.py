@@ -90,8 +90,9 @@ def test_pairs_along_a_plan() -> None:
     for place, (state, after) in enumerate(pairwise(states)):
         later = {numbers[name] for name in answer.plan[place + 1 :]}
         found = space.expand([state])
-        reached = zip(found.action.tolist(), found.target.tolist(), strict=True)
-        allowed = {target for action, target in reached if target not in states and action not in later}
+        reached = list(zip(found.action.tolist(), found.target.tolist(), strict=True))
+        by_later = {target for action, target in reached if action in later}
+        allowed = {target for _, target in reached} - by_later - set(states)
         group = [*iter(lambda: next(rest), (after, state)), (after, state)]
         worse = [other for _, other in group[:-1]]
         assert {better for better, _ in group} == {after}
@@ -165,6 +166,7 @@ def test_an_e_state_with_a_plan_is_compared_where_distances_differ_enough() -> N
 
 
 def test_labels_of_starts() -> None:
+    """The last answer about an e-state without a plan counts; a plan counts more."""
     space, answer, _ = known()
     tree = PlanTree(space, 0)
     tree.add_start(space.initial, answer)
@@ -175,6 +177,12 @@ def test_labels_of_starts() -> None:
         row = list(pairs_of(made, space)[0]).index(start)
         [goal] = made.goals
         assert (goal.label[row], goal.distance[row], goal.sample[row]) == (label, UNREACHABLE, False)
+    found = ask_expert(space, start, 1000)
+    assert found.plan is not None
+    tree.add_start(start, found)
+    made = tree.make_tree(0)
+    [goal] = made.goals
+    assert (goal.label[row], goal.distance[row]) == (Label.ALONG_PLAN, len(found.plan))
 
 
 def spaces(count: int, seed: int = 0) -> list[StateSpace]:

@@ -124,24 +124,22 @@ class PlanTree:
             states.append(after)
         earlier: list[int] = []
         for place, (state, after) in enumerate(pairwise(states)):
-            others = self._choose_siblings(state, set(states), set(actions[place + 1 :]))
+            others = self._choose_siblings(state, states, actions[place + 1 :])
             before = self._rng.permutation(earlier)[:EARLIER].tolist() if earlier else []
             self._groups.append([(after, other) for other in (*others, *before, state)])
             earlier += others
         for left, state in zip(range(len(plan), -1, -1), states, strict=True):
-            if state not in self._known or left < self._known[state].distance:
+            known = self._known.get(state)
+            if known is None or known.label is not Label.ALONG_PLAN or left < known.distance:
                 self._known[state] = _Known(left, Label.ALONG_PLAN, expanded)
         return states
 
-    def _choose_siblings(self, state: int, on_plan: set[int], later: set[int]) -> list[int]:
+    def _choose_siblings(self, state: int, on_plan: Sequence[int], later: Sequence[int]) -> list[int]:
         found = self.space.expand([state])
-        others = {
-            int(target): int(action)
-            for action, target in zip(found.action, found.target, strict=True)
-            if int(target) not in on_plan and int(action) not in later
-        }
-        chosen: list[int] = self._rng.permutation(sorted(others))[:SIBLINGS].tolist()
-        self.add_path([(other, state, others[other]) for other in chosen])
+        action_to = dict(zip(found.target.tolist(), found.action.tolist(), strict=True))
+        others = np.setdiff1d(found.target, [*on_plan, *found.target[np.isin(found.action, later)]])
+        chosen: list[int] = self._rng.permutation(others)[:SIBLINGS].tolist()
+        self.add_path([(other, state, action_to[other]) for other in chosen])
         return chosen
 
     def add_start(self, start: int, answer: Answer) -> list[int]:

@@ -77,8 +77,8 @@ def _describe(settings: Train, verdict: Verdict | None) -> str:
 
 
 def _describe_expert(metrics: Mapping[str, float]) -> str:
-    """How much was learned from the expert, in words; empty without one."""
-    if "train/plans" not in metrics:
+    """What the kept network learned from the expert, in words; empty without one, or before any step."""
+    if "train/plans" not in metrics or metrics["step"] < 0:
         return ""
     plans, corrections = (metrics[f"train/{name}"] for name in ("plans", "corrections"))
     return f"; it learned from {plans:.0f} plans of the expert and its corrections on {corrections:.0f} problems"

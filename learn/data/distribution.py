@@ -105,7 +105,7 @@ def sample_problems(
     Args:
         domain: name of a domain with ranges.
         split: `train`, `validation` or `test`; or `middle`, with sizes and goals of the lower quarter of the growing
-            problems, of which the upper ones are the suite `hard`; without such problems it is `test`.
+            problems; in a domain without them it is `test`.
         seed: equal seeds sample equal problems.
         goals: number of problems sampled with the same parameters, before rejection.
         partially_explored: whether problems of the split `train` may have more than `MAX_STATES` e-states if a goal is
@@ -213,7 +213,7 @@ class ExploredTask:
             random: the source of randomness.
             most_steps: maximum number of actions of the walk, at least `MIN_DISTANCE`.
             most_subgoals: maximum number of formulas of the goal, at least 1.
-            is_exact: whether both are taken as they are; else numbers up to them are sampled.
+            is_exact: whether to take both maxima; else numbers up to them are sampled.
         """
         rng = np.random.default_rng(random.getrandbits(64))
         steps, most = random.randint(MIN_DISTANCE, most_steps), random.randint(1, most_subgoals)

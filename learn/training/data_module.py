@@ -39,6 +39,7 @@ class RolloutData(LightningDataModule):
         train: training pairs or samples; there after `setup`, as `validation` and `problems`.
         validation: validation samples; None if search on problems validates.
         problems: problems for validation by search; empty otherwise.
+        corrections: the data sets of the expert's corrections.
 
     Raises:
         EpigymError: in its methods, when a problem or a setting is wrong, or there is too little to learn from.
@@ -52,7 +53,7 @@ class RolloutData(LightningDataModule):
         super().__init__()
         self._settings, self._source = settings, source
         self._is_open = False
-        self._corrections: list[DataSet] = []
+        self.corrections: list[DataSet] = []
 
     @cached_property
     def data(self) -> DataSet:
@@ -83,12 +84,7 @@ class RolloutData(LightningDataModule):
     @property
     def keys(self) -> list[str]:
         """The keys of all data sets that it learns from."""
-        return [one.key for one in (self.data, self.plans, *self._corrections) if one is not None]
-
-    @property
-    def corrected(self) -> int:
-        """The number of problems on which the expert corrected the network."""
-        return sum(map(len, self._corrections))
+        return [one.key for one in (self.data, self.plans, *self.corrections) if one is not None]
 
     @property
     def type_ids(self) -> list[int]:
@@ -127,7 +123,7 @@ class RolloutData(LightningDataModule):
     def add_corrections(self, data: DataSet) -> None:
         """Learn from a further data set, from the next epoch on."""
         assert isinstance(self.train, PairRuns)
-        self._corrections.append(data)
+        self.corrections.append(data)
         self.train.add(data.rollouts("pairs"))
 
     def _describe_validation(self) -> str:

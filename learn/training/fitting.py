@@ -162,8 +162,7 @@ def _record(
     record["seconds"] = time.perf_counter() - start + history.earlier
     row, path = history.best_row, settings.run_dir / MODEL_FILE
     stopped, epoch, step = record["stopped"], row["epoch"] + 1, row["step"] + 1
-    after = _describe_phase(settings, parts.trainer, int(row["epoch"]))
-    logger.info("%s; kept is the network of epoch %d, step %s%s", stopped, epoch, f"{step:,.0f}", after)
+    logger.info("%s; kept is the network of epoch %d, step %s", stopped, epoch, f"{step:,.0f}")
     logger.info("%.0f s, %.0f %% of the steps waiting for data", record["seconds"], 100 * waiting.share)
     schema = frozenset[int]().union(*(one.schema for one in data.types))
     model = replace(history.best.model, schema=schema, card=_make_card(record))
@@ -180,12 +179,9 @@ def _record(
     return Finished(record["metrics"], verdict, search)
 
 
-def _describe_phase(settings: Training, trainer: Trainer, epoch: int) -> str:
-    """After which aggregation an epoch was, in words; empty without any."""
-    if not settings.expert.aggregation or not trainer.max_epochs:
-        return ""
-    number = epoch * (1 + settings.expert.aggregation) // trainer.max_epochs
-    return f", after {number} of {settings.expert.aggregation} aggregations"
+def _count_aggregations(settings: Training, trainer: Trainer, epoch: int) -> int:
+    """After how many aggregations an epoch was."""
+    return max(epoch, 0) * (1 + settings.expert.aggregation) // (trainer.max_epochs or 1)
 
 
 def _make_record(settings: Training, parts: _Parts, data: RolloutData, *, is_interrupted: bool) -> dict[str, Any]:
@@ -195,7 +191,9 @@ def _make_record(settings: Training, parts: _Parts, data: RolloutData, *, is_int
     metrics = history.best_row | _measure(settings, data, history) | {"epochs": float(epochs)}
     metrics["train/waiting_share"] = parts.waiting.share
     if data.plans is not None:
-        metrics |= {"train/plans": float(len(data.plans)), "train/corrections": float(data.corrected)}
+        aggregations = _count_aggregations(settings, parts.trainer, int(history.best_row["epoch"]))
+        metrics["train/plans"] = float(len(data.plans))
+        metrics["train/corrections"] = float(sum(map(len, data.corrections[:aggregations])))
     if first["step"] < 0:
         metrics |= {name.replace("val", "untrained", 1): first[name] for name in first if name.startswith("val/")}
     return {

@@ -129,7 +129,7 @@ class LossValidation:
 
 @dataclass(frozen=True, kw_only=True)
 class ExpertOptions:
-    """What is learned from an expert beside the data set, see `conf/train.yaml`."""
+    """An expert from which a network also learns, see `conf/train.yaml`."""
 
     problems: Annotated[int, AtLeast(0)]
     aggregation: Annotated[int, AtLeast(0)]

@@ -74,6 +74,10 @@ def make_trainer(settings: Training, *extra: Callback) -> Trainer:
             reason = f"{reason} give accelerator=auto or cpu, not {accelerator}"
         raise UsageError(f"trainer: {reason}") from error
     _require_usable(trainer, settings.validation.by)
+    if settings.expert.problems and trainer.world_size > 1:
+        raise UsageError(
+            f"expert.problems: one process learns from it, not {trainer.world_size}: give trainer.devices=1"
+        )
     trainer.strategy.checkpoint_io = ChecksummedIO()
     if isinstance(trainer.strategy.launcher, _SubprocessScriptLauncher):  # starts this command for other processes
         sys.argv.append(f"run_dir={settings.run_dir}")

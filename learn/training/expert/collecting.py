@@ -88,7 +88,7 @@ def make_expert_trees(spaces: Iterable[StateSpace], expansions: int, seed: int) 
 def make_corrected_trees(
     spaces: Iterable[StateSpace], bind: Callable[[StateSpace], Scores], expansions: int, seed: int
 ) -> Iterator[Tree]:
-    """Make the trees of what the expert knows about e-states that greedy search of a network expands off its plan.
+    """Make the trees of answers about e-states that greedy search of a network expands off the expert's plan.
 
     Problems that the expert does not solve are left out, and those that the network solves as well.
 

@@ -1,4 +1,4 @@
-"""What an expert knows about e-states, as pairs of e-states to rank.
+"""Answers of an expert about e-states, as pairs of e-states to rank.
 
 Each next e-state of a plan is better than its siblings, than its predecessor, and than siblings of earlier e-states.
 E-states that a network's search expanded off the plan are compared with those whose distance is known.
@@ -45,7 +45,7 @@ Step = tuple[int, int, int]
 
 
 class Answer(NamedTuple):
-    """What the expert knows about an e-state.
+    """An answer of the expert about an e-state.
 
     Attributes:
         plan: names of actions; None if it found none.
@@ -143,7 +143,7 @@ class PlanTree:
         return chosen
 
     def add_start(self, start: int, answer: Answer) -> list[int]:
-        """Add what the expert knows about an e-state of the tree, and pairs with e-states of the plans before.
+        """Add an answer about an e-state of the tree, and pairs with the e-states of earlier plans.
 
         An e-state that the expert does not solve is worse only than those whose plans took at most a quarter of the
         expansions, and than all if there is no plan.

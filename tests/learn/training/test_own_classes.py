@@ -286,6 +286,9 @@ def test_options_of_ours_give_way_to_those_of_the_user(fit: Fit, tmp_path: Path)
         ("trainer.limit_val_batches=0", r"^trainer\.limit_val_batches=0: validation chooses the network: leave it"),
         ("trainer.limit_val_batches=0.0", r"^trainer\.limit_val_batches=0: "),
         ("trainer.limit_val_batches=0.5", r"^trainer\.limit_val_batches=0\.5: "),  # of one batch of problems
+        ("trainer.devices=2 expert.problems=3", r"^expert\.problems: one process learns from it, not 2: give trainer"),
+        ("trainer.max_epochs=-1 trainer.max_steps=5 expert.problems=3 expert.aggregation=1",
+         r"^expert\.aggregation: each follows as many epochs as trainer\.max_epochs=, which is missing"),
         ("trainer.max_steps=0", r"^trainer\.max_steps=0: no step would be taken or validated: give at least 1"),
         ("trainer.max_epochs=0", r"^trainer\.max_epochs=0: no step would be taken"),
         ("trainer.limit_train_batches=0", r"^trainer\.limit_train_batches=0: no step would be taken"),

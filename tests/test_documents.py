@@ -27,7 +27,7 @@ from tests.tools import commands as commands_page
 
 KINDS = (
     "-m", "hydra/sweeper=optuna", "--config-dir", "encoding=relational", "encoding=relational,hash", "experiment=paper",
-    "objective=distance", "data=published",
+    "objective=distance", "data=published", "expert.problems=80",
 )  # fmt: skip
 """Arguments that make a command take or write something else."""
 
@@ -44,6 +44,8 @@ SHORT = {
     f" {FEW_PROBLEMS}",
     "learn.train encoding=relational objective=distance": "data.instances=2 data.goals=2 trainer.max_epochs=2"
     f" {FEW_PROBLEMS}",
+    "learn.train encoding=relational expert.problems=80": "expert.problems=4 expert.expansions=1000 data.instances=2"
+    f" data.goals=2 validation.problems=2 trainer.max_epochs=1 {FEW_PROBLEMS}",
     "learn.train encoding=relational data=published": "data.expansions=4 validation.problems=2 trainer.max_epochs=2"
     f" {FEW_PROBLEMS}",
     "learn.train --config-dir": f"trainer.max_epochs=1 {FEW_PROBLEMS}",

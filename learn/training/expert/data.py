@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from rich.progress import track
 
 from domains.domain import MIDDLE
+from epigym.errors import EpigymError
 from epigym.io.checksummed import digest
 from epigym.space.space import StateSpace
 from learn.data.dataset import VERSION, DataSet, write_data_set
@@ -36,9 +37,13 @@ def open_plans(settings: Training, data: DataSet) -> DataSet:
     key = digest({"version": VERSION, "settings": own, "parent": data.key, "program": digest_domains()})[:32]
 
     def make(folder: Path) -> DataSet:
-        spaces = track(list(_sample(settings, data, 0)), "asking the expert", transient=True)
-        trees = make_expert_trees(spaces, settings.expert.expansions, settings.data.seed)
-        return write_data_set(folder, trees, settings=own, parent=data.key)
+        spaces = list(_sample(settings, data, 0))
+        asked = track(spaces, "asking the expert", transient=True)
+        trees = make_expert_trees(asked, settings.expert.expansions, settings.data.seed)
+        if (first := next(trees, None)) is None:
+            remedy = "give more with expert.problems= or expert.expansions="
+            raise EpigymError(f"the expert solves none of {len(spaces)} problems: {remedy}")
+        return write_data_set(folder, chain([first], trees), settings=own, parent=data.key)
 
     return open_or_make(settings.outputs / FOLDER / key, make)
 

@@ -77,7 +77,7 @@ def _describe(settings: Train, verdict: Verdict | None) -> str:
 
 
 def _describe_expert(metrics: Mapping[str, float]) -> str:
-    """What the kept network learned from the expert, in words; empty without one, or before any step."""
+    """The plans and corrections from which the kept network learned, in words; empty without an expert or a step."""
     if "train/plans" not in metrics or metrics["step"] < 0:
         return ""
     plans, corrections = (metrics[f"train/{name}"] for name in ("plans", "corrections"))

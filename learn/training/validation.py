@@ -129,7 +129,9 @@ class _Scored(Heuristic):
         return self._score(ids)
 
 
-def find_states_along(space: StateSpace, plan: Sequence[str]) -> list[int]:
-    """The e-states that a plan (names of actions) visits, from the initial e-state to the last."""
+def find_states_along(space: StateSpace, plan: Sequence[str], start: int | None = None) -> list[int]:
+    """The e-states that a plan (names of actions) visits, from a start, by default the initial e-state, to the last."""
     number = {action.name: place for place, action in enumerate(space.task.actions)}
-    return list(accumulate(map(number.__getitem__, plan), space.successor, initial=space.initial))
+    return list(
+        accumulate(map(number.__getitem__, plan), space.successor, initial=space.initial if start is None else start)
+    )

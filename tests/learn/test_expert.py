@@ -55,15 +55,7 @@ def test_the_expert_finds_plans_that_no_action_can_be_left_out_of() -> None:
     assert 0 < answer.expanded <= 1000
     from_there = ask_expert(space, states[2], 1000)
     assert from_there.plan is not None
-    assert space.is_goal([find_along(space, states[2], from_there.plan)[-1]])[0]
-
-
-def find_along(space: StateSpace, start: int, plan: tuple[str, ...]) -> list[int]:
-    numbers = {action.name: place for place, action in enumerate(space.task.actions)}
-    states = [start]
-    for name in plan:
-        states.append(space.successor(states[-1], numbers[name]))
-    return states
+    assert space.is_goal([find_states_along(space, from_there.plan, states[2])[-1]])[0]
 
 
 def test_the_expert_proves_that_there_is_no_plan_and_keeps_its_limit() -> None:
@@ -155,7 +147,7 @@ def test_an_e_state_with_a_plan_is_compared_where_distances_differ_enough() -> N
     distance = {state: len(states) - 1 - place for place, state in enumerate(states)}
     crossed = [pair for pair in last if start in pair and pair[1 - pair.index(start)] in distance]
     far = [state for state in states if abs(left - distance[state]) >= max(2, 0.15 * max(left, distance[state]))]
-    on_plan = find_along(space, start, answer.plan)
+    on_plan = find_states_along(space, answer.plan, start)
     assert {pair[1 - pair.index(start)] for pair in crossed} <= {*far, *on_plan}
     for better, worse in crossed:
         if start == better and worse in far:
@@ -231,7 +223,7 @@ def test_the_expert_starts_where_the_search_of_the_network_went(monkeypatch: pyt
     [space] = spaces(1)
     answer = ask_expert(space, space.initial, 500)
     assert answer.plan is not None
-    plan = find_along(space, space.initial, answer.plan)
+    plan = find_states_along(space, answer.plan, space.initial)
     monkeypatch.setattr("learn.training.expert.collecting.ask_expert", ask)
     list(make_corrected_trees([space], bind(-1), 500, 0))
     first, *starts = asked

@@ -22,6 +22,7 @@ from epigym.space.space import StateSpace
 from learn.data.labels import UNREACHABLE, Label
 from learn.data.pairs import join_pairs
 from learn.data.rollout import LabelledGoal, Tree
+from learn.training.validation import find_states_along
 from search.agents import AGENTS, make_agent, run_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -117,11 +118,8 @@ class PlanTree:
 
         Siblings that an action reaches which comes later in the plan may be as good, and are left out.
         """
-        actions, states = [self._numbers[name] for name in plan], [start]
-        for action in actions:
-            after = self.space.successor(states[-1], action)
-            self.add_path([(after, states[-1], action)])
-            states.append(after)
+        actions, states = [self._numbers[name] for name in plan], find_states_along(self.space, plan, start)
+        self.add_path(list(zip(states[1:], states[:-1], actions, strict=True)))
         earlier: list[int] = []
         for place, (state, after) in enumerate(pairwise(states)):
             others = self._choose_siblings(state, states, actions[place + 1 :])

@@ -113,8 +113,8 @@ def _format_parts(found: Explanation, base: str) -> Iterator[str]:
 
 def _format_features(found: Explanation, top: int) -> Iterator[str]:
     """Format the features with the largest contributions, then the features that their texts mention."""
+    from epigym.features.description import short
     from epigym.features.texts import find_mentioned
-    from epigym.features.types import short
 
     shown = [part for part in found.parts[:top] if part.contribution]
     if not shown:

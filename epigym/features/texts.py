@@ -21,7 +21,8 @@ from typing import NamedTuple
 from numpy.typing import ArrayLike
 
 from epigym.features.counts import CHILD, WHO, FeatureTables, join, set_colour
-from epigym.features.types import Description, FeatureTypes, join_texts, list_texts, refer_to
+from epigym.features.description import Description, join_texts, list_texts, refer_to
+from epigym.features.types import FeatureTypes
 from epigym.reference.semantics import Evaluation
 from epigym.space.space import StateSpace, as_ids
 from epigym.task.task import EState, Task

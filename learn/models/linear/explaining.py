@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from epigym.features.description import Description
 from epigym.features.texts import names, texts
-from epigym.features.types import Description, FeatureTypes
+from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from learn.models.linear.model import LinearModel, Observed
 

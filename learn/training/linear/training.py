@@ -20,8 +20,9 @@ import numpy as np
 from rich.progress import track
 
 from epigym.errors import EpigymError, UsageError
+from epigym.features.description import Description
 from epigym.features.texts import find_mentioned, texts
-from epigym.features.types import Description, FeatureTypes
+from epigym.features.types import FeatureTypes
 from learn.data.dataset import DataSet
 from learn.data.rollout import Rollout
 from learn.data.sources import sample_tasks

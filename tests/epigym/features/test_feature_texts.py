@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from epigym import StateSpace, Task, load_problem
 from epigym.features.counts import RelationalFeatures
+from epigym.features.description import join_texts, refer_to, short
 from epigym.features.texts import find_mentioned, names, texts
-from epigym.features.types import FeatureTypes, join_texts, refer_to, short
+from epigym.features.types import FeatureTypes
 from tests.helpers import strategies
 from tests.helpers.renaming import rename_task
 from tests.helpers.structures import walk_states

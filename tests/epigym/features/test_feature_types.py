@@ -1,7 +1,9 @@
 """Types of fluents, beliefs and subgoals: nothing in them depends on names, orders or, mostly, on sizes."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from hashlib import blake2b
 from random import Random
 from typing import Any
 
@@ -10,12 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import domains
+import epigym.features.types
 from epigym.features.counts import RelationalFeatures
 from epigym.features.types import FeatureTypes
 from epigym.language import parse_mastar
 from epigym.problem import domain_problem, load_problem
 from epigym.space.signature import word
 from epigym.task.formula import Formula, believes, common, fluent, not_, or_
+from epigym.task.structure import Lifted, Structure
 from epigym.task.task import Task
 from tests.helpers import strategies
 from tests.helpers.marks import slow_but
@@ -225,3 +229,67 @@ def test_schemas_of_domains() -> None:
     plain, nested = (parse_mastar(COIN.replace("goal B(b, tail);", text)) for text in ("goal open;", "goal tail;"))
     assert FeatureTypes(plain).schema == FeatureTypes(nested).schema == FeatureTypes(coin()).schema
     assert FeatureTypes(coin()).schema != FeatureTypes(delusion()).schema
+
+
+# Colours are part of model files: a change of any text makes stored models useless.
+TEXTS_AND_TABLES = {
+    "active_muddy_child": "74f06a8494d84f6c",
+    "assembly_line": "ad7f385f0f31a408",
+    "blocks_world": "0ac7090077a59a06",
+    "cloud_scheduling": "64b57e6f8a81baa6",
+    "coin_in_the_box": "0e9da22d9fff11cb",
+    "collaboration_communication": "d96ddf8f988dc9d2",
+    "consecutive_numbers": "4aaf3b4e0c127efa",
+    "epistemic_gossip": "50f43698cbeb85f8",
+    "gossip": "44a324835bf5496b",
+    "grapevine": "7efbc51a233abe05",
+    "room_messages": "391bf57842c5f149",
+    "search_and_rescue": "1d97c7fa2cd31276",
+    "selective_communication": "d6e6329ca523c875",
+    "selective_communication_enriched": "a661eed509a68950",
+}
+
+
+@pytest.mark.parametrize("domain", domains.DOMAINS)
+def test_texts_and_tables_are_those_of_stored_models(domain: str) -> None:
+    types = FeatureTypes(domain_problem(domain))
+    digest = blake2b(digest_size=8)
+    for colour, description in types.definitions.items():
+        digest.update(f"{colour} {description.text} {sorted(description.mentions)}\n".encode())
+    for name in types.tables.__slots__:
+        table = getattr(types.tables, name)
+        for array in table if isinstance(table, tuple) else [table]:
+            digest.update(f"{name} {array if isinstance(array, Formula) else array.tolist()}\n".encode())
+    assert digest.hexdigest() == TEXTS_AND_TABLES[domain]
+
+
+def test_pairs_of_objects_stand_in_for_static_facts() -> None:
+    """x and z are arguments of one action, y and x of the other; all that is lit or dimmed needs z."""
+    task = parse_mastar("""
+        fluent lit, dim, loud; action light, fade; agent a;
+        light causes lit if loud; fade causes dim if loud; a observes light; a observes fade;
+        initially -lit, -dim, loud; goal B(a, lit);
+    """)
+    structure = Structure(
+        fluents=(Lifted("on", ("x",)), Lifted("on", ("y",)), Lifted("loud", ("z",))),
+        actions=(Lifted("turn", ("x", "z")), Lifted("turn", ("y", "x"))),
+        types={"a": ("agent",)} | dict.fromkeys("xyz", ("object",)),
+    )
+    types = FeatureTypes(replace(task, structure=structure))
+    found = [str(types.definitions[colour]) for colour in types.tables.fact_fine.tolist()]
+    [schema] = [text for text in types.definitions.values() if text.text.startswith("action(")]
+    assert found == [f"together({schema.reference}; 0; 1)"] * 2  # what relates all objects tells nothing
+    assert [types.tables.fact_edges.row(number) for number in (0, 1)] == [[(1, 1), (2, 3)], [(1, 2), (2, 1)]]
+
+
+def test_the_examples_of_types_are_real() -> None:
+    found = [
+        str(text)
+        for problem in ("consecutive_numbers", "selective_communication")
+        for text in FeatureTypes(load_problem(problem)).definitions.values()
+    ]
+    examples = re.findall(r"^\| .*[^-] \| `(.*)` \|$", str(epigym.features.types.__doc__), re.MULTILINE)
+    patterns = [re.escape(example).replace("…", ".*") for example in examples]
+    assert [one for one in patterns if not any(re.fullmatch(one, text) for text in found)] == []
+    kinds = {text.partition("(")[0] for text in found}
+    assert kinds == {example.partition("(")[0] for example in examples}

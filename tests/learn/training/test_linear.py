@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from epigym import StateSpace, Task
 from epigym.errors import EpigymError, UsageError
-from epigym.features.types import FeatureTypes, short
+from epigym.features.description import short
+from epigym.features.types import FeatureTypes
 from epigym.problem import domain_problem
 from learn import train_linear as command
 from learn.data import making

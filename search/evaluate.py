@@ -17,7 +17,7 @@ from epigym.cli.settings import Settings
 from epigym.errors import UsageError
 from epigym.language import Reading, Semantics
 from epigym.language.reading import Determines
-from search.evaluation.cluster.clusters import Local, Slurm
+from search.evaluation.jobs import Cluster
 from search.planning.options import Verification
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Evaluate(Settings):
     memory_limit: int | str = field(metadata={"check": "search.agents.limits:memory_bytes"})
     parallel: int = field(metadata={"minimum": 1})
     retry: bool
-    cluster: Local | Slurm | None
+    cluster: Cluster | None
 
     @property
     def reading(self) -> Reading:
@@ -59,7 +59,7 @@ class Evaluate(Settings):
 
 
 def evaluate(settings: Evaluate) -> ExitCode:
-    """Search and write the table of the outcomes; no success when every search, or an array task, failed.
+    """Search and write the table of the outcomes; no success when every search, or a job, failed.
 
     Raises:
         EpigymError: when a suite, an agent or a heuristic is wrong, or nothing can be submitted to the cluster.
@@ -67,7 +67,7 @@ def evaluate(settings: Evaluate) -> ExitCode:
     from search.agents.limits import memory_bytes
     from search.agents.result import SearchStatus
     from search.evaluation.batch import RecordBatch
-    from search.evaluation.running import evaluate
+    from search.evaluation.running import compute_results
 
     batch = RecordBatch(
         records(settings),
@@ -76,7 +76,7 @@ def evaluate(settings: Evaluate) -> ExitCode:
         wall_limit=settings.time_limit + settings.grace,
         memory_limit=memory_bytes(settings.memory_limit),
     )
-    results = evaluate(batch, cluster=settings.cluster, retry=settings.retry)
+    results = compute_results(batch, cluster=settings.cluster, retry=settings.retry)
     if lost := len(batch.records) - len(results):
         logger.error("%d searches have no outcome: start the command again to continue", lost)
         return ExitCode.FAILURE

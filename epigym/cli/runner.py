@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import re
-import shutil
 import signal
 import sys
 import warnings
@@ -35,6 +34,7 @@ from epigym.cli.help import format_help
 from epigym.cli.options import add_options
 from epigym.cli.settings import Settings, read
 from epigym.cli.words import hydra_words
+from epigym.config.cluster import name_log, require_slurm
 from epigym.config.packages import PLACE, check_place, extras, missing
 from epigym.config.registry import option_file
 from epigym.errors import UsageError
@@ -42,7 +42,7 @@ from epigym.io.locking import locking
 from epigym.names import unknown
 
 S = TypeVar("S", bound=Settings)
-SLURM, LOCAL = "hydra/launcher=slurm", "hydra/launcher=local"
+_SLURM = "hydra/launcher=slurm"
 
 
 def run(task: Callable[[S], ExitCode | float | None], settings: type[S], command: str) -> None:
@@ -93,7 +93,7 @@ def _run(task: Callable[[S], ExitCode | float | None], settings: type[S], comman
     except (Exception, KeyboardInterrupt) as error:
         if "debug=true" in arguments:
             raise
-        code = fail(_suggest(error, settings))
+        code = fail(_suggest(name_log(error), settings))
         if is_terminated and code is ExitCode.INTERRUPTED:
             code = ExitCode.TERMINATED
     sys.exit(code)
@@ -109,8 +109,8 @@ def _read(arguments: list[str], settings: type[Any], command: str) -> list[str]:
         raise UsageError(str(error)) from None
     if others:
         raise UsageError(unknown("option", others[0], parser._option_string_actions))
-    if SLURM in arguments and _has_plugin("submitit") and shutil.which("sbatch") is None:
-        raise UsageError(f"{SLURM}: there is no sbatch: start it on a machine that can submit, or give {LOCAL}")
+    if _SLURM in arguments and _has_plugin("submitit"):
+        require_slurm(_SLURM)
     options = [one for one in arguments if all(one is not word for word in known.overrides)]
     words = hydra_words(known.overrides, settings, is_sweep=known.multirun)
     _require_experiment_of(command, words)

@@ -7,7 +7,6 @@ import os
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +27,7 @@ SCORER = "learn.models.gine.scorer"
 
 @dataclass(frozen=True, slots=True)
 class RecordBatch:
-    """Records with the limits of their processes; plain data that an array task receives and calls.
+    """Records with the limits of their processes; plain data that a job receives and calls.
 
     Attributes:
         records: to compute.
@@ -43,11 +42,6 @@ class RecordBatch:
     parallel: int
     wall_limit: float
     memory_limit: int
-
-    @property
-    def seconds(self) -> float:
-        """The longest possible duration."""
-        return ceil(len(self.records) / self.parallel) * self.wall_limit
 
     @property
     def processors(self) -> int:
@@ -84,7 +78,7 @@ class RecordBatch:
         return Job(number, record.search, (), takes_channel=True, time_limit=record.time_limit)
 
     def __call__(self) -> None:
-        """Compute the missing outcomes as an array task whose log names every record."""
+        """Compute the missing outcomes as a job whose log names every record."""
         missing = (number for number, record in enumerate(self.records) if record.read(self.folder) is None)
         for number, result in self.run(missing):
             record = self.records[number]

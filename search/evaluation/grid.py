@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import ceil
 from pathlib import Path
+from typing import TypeVar
 
 from epigym.errors import UsageError
 from epigym.io.files import write_rows
@@ -11,6 +13,8 @@ from search.evaluation.record import COLUMNS, Record
 from search.evaluation.suites import Problem
 from search.planning.configuration import Choice, Configuration
 from search.planning.options import SearchOptions
+
+T = TypeVar("T")
 
 
 def make_records(
@@ -55,6 +59,32 @@ def _pair(agents: Iterable[Choice], heuristics: Sequence[Choice]) -> Iterator[tu
             yield settings, own
         else:
             yield from ((agent, heuristic) for heuristic in heuristics or (None,))
+
+
+def order_by_time(records: Sequence[Record], folder: Path) -> list[Record]:
+    """Records by decreasing expected time; without an earlier outcome, the time limit, and larger problems first."""
+    sizes = {problem: sum(map(len, problem.contents())) for problem in {record.problem for record in records}}
+    return sorted(records, key=lambda record: (-record.estimate_seconds(folder), -sizes[record.problem]))
+
+
+def divide(ordered: Sequence[T], workers: int, size: int | None, most: int) -> list[Sequence[T]]:
+    """Divide records among jobs, of which `workers` run at a time, so that the first records start first.
+
+    Args:
+        ordered: the records.
+        workers: jobs at a time.
+        size: records of a job; None for one job for each worker.
+        most: jobs of this size; with more records jobs are larger.
+    """
+    if size is None:
+        return _deal(ordered, min(workers, len(ordered)))
+    size = max(size, ceil(len(ordered) / most))
+    waves = (ordered[start : start + size * workers] for start in range(0, len(ordered), size * workers))
+    return [part for wave in waves for part in _deal(wave, ceil(len(wave) / size))]
+
+
+def _deal(ordered: Sequence[T], hands: int) -> list[Sequence[T]]:
+    return [ordered[hand::hands] for hand in range(hands)]
 
 
 def write_table(folder: Path, records: Iterable[Record]) -> None:

@@ -69,8 +69,13 @@ class Record:
 
     def file(self, folder: Path) -> Path:
         """The file of the outcome."""
+        return folder / self.file_name
+
+    @property
+    def file_name(self) -> str:
+        """The path of the file in the folder of an evaluation."""
         parts = self.problem.name.strip("/").replace("..", "_").split("/")
-        return folder.joinpath("records", *parts, slug(self.configuration.label) + self._ending)
+        return Path("records", *parts, slug(self.configuration.label) + self._ending).as_posix()
 
     @property
     def _ending(self) -> str:
@@ -128,7 +133,7 @@ class Record:
             row |= {name: data[name] for name in ("host", "processor")} | _make_entries(
                 SearchResult.from_dict(data["result"]), self.options.anytime
             )
-            row["file"] = self.file(folder).relative_to(folder).as_posix()
+            row["file"] = self.file_name
         return row
 
     def _read_file(self, folder: Path) -> dict[str, Any]:

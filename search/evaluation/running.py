@@ -12,9 +12,8 @@ from epigym.errors import MissingError
 from epigym.io.files import is_file
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.batch import RecordBatch
-from search.evaluation.cluster import array
-from search.evaluation.cluster.clusters import Local, Slurm
 from search.evaluation.grid import write_table
+from search.evaluation.jobs import Cluster, compute_records
 from search.evaluation.progress_table import ProgressTable
 from search.evaluation.record import Record
 from search.heuristics.learned import list_models
@@ -22,7 +21,7 @@ from search.heuristics.learned import list_models
 logger = logging.getLogger("search.evaluate")
 
 
-def evaluate(batch: RecordBatch, *, cluster: Local | Slurm | None, retry: bool) -> list[SearchResult]:
+def compute_results(batch: RecordBatch, *, cluster: Cluster | None, retry: bool) -> list[SearchResult]:
     """Search and write every outcome to its file; a failed search is an outcome, too.
 
     An interrupted run continues when it is started again. At the end, and after Ctrl-C, `results.csv` is written from
@@ -30,16 +29,16 @@ def evaluate(batch: RecordBatch, *, cluster: Local | Slurm | None, retry: bool) 
 
     Args:
         batch: the whole grid, with the limits of its processes.
-        cluster: where array tasks compute the records; None for this process.
+        cluster: where jobs compute the records; None for this process.
         retry: whether to repeat searches that ended with an error.
 
     Returns:
-        The outcomes in the order of the records, cached ones included; fewer than there are records when array tasks
+        The outcomes in the order of the records, cached ones included; fewer than there are records when jobs
         were lost.
 
     Raises:
         MissingError: when the model of a search is missing.
-        EpigymError: when array tasks cannot be submitted.
+        EpigymError: when jobs cannot be submitted.
         KeyboardInterrupt: after Ctrl-C; the message says where the outcomes are and how to continue.
     """
     records, folder = batch.records, batch.folder
@@ -52,7 +51,7 @@ def evaluate(batch: RecordBatch, *, cluster: Local | Slurm | None, retry: bool) 
     logger.info("%d records, %d of them finished before: %s", len(records), len(known), folder)
     table = ProgressTable(Console(), records, known)
     missing = [number for number in range(len(records)) if number not in known]
-    running = batch.run(table.watch(missing)) if cluster is None else array.compute_records(batch, missing, cluster)
+    running = batch.run(table.watch(missing)) if cluster is None else compute_records(batch, missing, cluster)
     try:
         with table, closing(running) as results:
             for number, result in results:

@@ -24,7 +24,7 @@ PROBLEMS = ("coin_in_the_box/pl_2", "coin_in_the_box/pl_3", "grapevine/3_pl_2", 
 
 
 def list_processes(folder: Path, module: str = "submitit.") -> list[psutil.Process]:
-    """List those that submitit started for an evaluation: the controllers of array tasks, and the tasks."""
+    """List those that submitit started for an evaluation: the controllers of jobs, and the jobs."""
     found = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
 
 import learn.training.options  # noqa: F401 - names the options of the trainer
 from epigym.config.packages import PLACE
@@ -35,3 +36,11 @@ def test_launchers_are_configured(launcher: str, plugin: str, option: str) -> No
         config = compose("train", [f"hydra/launcher={launcher}"], return_hydra_config=True)
     assert plugin in config.hydra.launcher._target_
     assert config.hydra.launcher[option] > 0
+
+
+def test_jobs_of_sweeps_log_where_evaluations_do_and_pass_their_processors_on() -> None:
+    pytest.importorskip("hydra_plugins.hydra_submitit_launcher")
+    with initialize_config_dir(str(PLACE / "conf"), version_base="1.3"):
+        launcher = compose("train", ["hydra/launcher=slurm"], return_hydra_config=True).hydra.launcher
+    assert OmegaConf.to_container(launcher)["submitit_folder"] == "${hydra.sweep.dir}/cluster"
+    assert launcher.setup == ["export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK"]

@@ -14,18 +14,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from submitit.core.test_core import MockedSubprocess
-from submitit.core.utils import DelayedSubmission, FailedJobError
+from submitit.core.utils import DelayedSubmission, FailedJobError, UncompletedJobError
 from submitit.slurm.slurm import SlurmInfoWatcher, SlurmJob
 
 from epigym.cli.codes import ExitCode
+from epigym.config.cluster import name_log
 from epigym.errors import EpigymError, MissingError, UsageError
 from search import evaluate
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.evaluate import Evaluate
+from search.evaluation import jobs
 from search.evaluation.batch import RecordBatch
-from search.evaluation.cluster import array
-from search.evaluation.cluster.clusters import Local, Slurm
+from search.evaluation.grid import divide, order_by_time
+from search.evaluation.jobs import Cluster, compute_records
 from search.processes.supervisor import Job, JobResult
 from tests.helpers.commands import compose
 from tests.helpers.records import batch_of, record_of
@@ -35,10 +37,14 @@ from tests.tools.killed_workers import kill_at_random, list_processes
 LIMITS = Limits(None, 60.0, 1 << 30)
 
 
-def slurm(*overrides: str) -> Slurm:
+def slurm(*overrides: str) -> Cluster:
     cluster = compose(Evaluate, "evaluate", "cluster=slurm", *overrides).cluster
-    assert isinstance(cluster, Slurm)
+    assert cluster is not None
     return cluster
+
+
+def local(workers: int) -> Cluster:
+    return Cluster(executor="local", workers=workers)
 
 
 @pytest.fixture
@@ -48,21 +54,17 @@ def batch(coin: str, tmp_path: Path) -> RecordBatch:
     return batch_of(records, tmp_path / "run")
 
 
-SLURM = slurm()
-
-
 @given(st.integers(1, 300), st.integers(1, 30), st.integers(1, 10), st.integers(1, 50))
-def test_an_array_is_a_partition_of_the_records(count: int, workers: int, size: int, most: int) -> None:
+def test_jobs_divide_the_records(count: int, workers: int, size: int, most: int) -> None:
     ordered = list(range(count))
-    cluster = replace(SLURM, workers=workers, records=size, tasks=most)
-    batches = cluster.make_batches(ordered)
+    batches = divide(ordered, workers, size, most)
     assert sorted(number for batch in batches for number in batch) == ordered
     assert len(batches) == -(-count // max(size, -(-count // most))) <= most
     assert max(map(len, batches)) <= max(size, -(-count // most))
     assert all(batch == sorted(batch) for batch in batches)
     together = batches[:workers]
     assert [batch[0] for batch in together] == ordered[: len(together)]
-    shares = Local(workers=workers).make_batches(ordered)
+    shares = divide(ordered, workers, None, most)
     assert sorted(number for batch in shares for number in batch) == ordered
     assert [batch[0] for batch in shares] == ordered[:workers]
     assert {len(batch) for batch in shares} <= {count // len(shares), -(-count // len(shares))}
@@ -78,7 +80,7 @@ def test_longest_records_come_first(batch: RecordBatch, monkeypatch: pytest.Monk
     assert len(list(replace(batch, records=before).run(range(3)))) == 3
     large = record_of("grapevine/3_pl_7", limits=LIMITS)
     assert len(large.problem.contents()[0]) > len(COIN)
-    ordered = array.order_by_time([*batch.records, large], batch.folder)
+    ordered = order_by_time([*batch.records, large], batch.folder)
     assert ordered[0] == large
     assert [record.configuration.label for record in ordered[1:]] == ["bfs_2", "bfs_3", "bfs_4", "bfs_1", "bfs_0"]
 
@@ -114,12 +116,12 @@ def test_submissions(batch: RecordBatch, slurm_commands: MockedSubprocess, monke
         slurm_commands, "sbatch", lambda line: given.append(os.environ.get("SLURM_MEM_PER_NODE")) or sbatch(line)
     )
     monkeypatch.setenv("SLURM_MEM_PER_NODE", "100")  # as in a task of SLURM, whose own limits are not for these
-    monkeypatch.setattr(array, "sleep", run_tasks(batch.folder, "12_0", "12_1", "12_2"))
+    monkeypatch.setattr(jobs, "sleep", run_tasks(batch.folder, "12_0", "12_1", "12_2"))
     cluster = slurm(
         "cluster.records=2", "cluster.workers=2", "cluster.partition=cpu", "cluster.account=planning",
         "+cluster.additional_parameters.qos=long",
     )  # fmt: skip
-    outcomes = dict(array.compute_records(several, range(5), cluster))
+    outcomes = dict(compute_records(several, range(5), cluster))
     assert given == [None]
     assert {result.status for result in outcomes.values()} == {SearchStatus.SOLVED}
     assert outcomes == {number: record.read(batch.folder) for number, record in enumerate(several.records)}
@@ -128,7 +130,7 @@ def test_submissions(batch: RecordBatch, slurm_commands: MockedSubprocess, monke
     expected = {
         "array": "0-2%2",  # three tasks, two at a time
         "cpus-per-task": "4",  # two processes of two threads
-        "mem": "3072M",  # two of 1 GiB, and one for those that watch them
+        "mem": "3GB",  # two of 1 GiB, and one for those that watch them
         "time": "6",  # minutes: one record after the other, and five
         "signal": "USR2@90",
         "requeue": "",
@@ -150,17 +152,17 @@ def test_later_runs_wait_and_submit_the_rest(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     cluster = slurm("cluster.records=2")
-    monkeypatch.setattr(array, "sleep", interrupt)
+    monkeypatch.setattr(jobs, "sleep", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        dict(array.compute_records(batch, range(5), cluster))
+        dict(compute_records(batch, range(5), cluster))
     assert "the array goes on: `scancel 12` ends it" in caplog.text
     run_tasks(batch.folder, "12_0")(0)
     slurm_commands.job_sacct["12"] = "JobID|State\n12_0|COMPLETED\n12_1|FAILED\n12_2|RUNNING"
     SlurmJob.watcher.clear()
-    monkeypatch.setattr(array, "sleep", run_tasks(batch.folder, "12_2", "13"))
+    monkeypatch.setattr(jobs, "sleep", run_tasks(batch.folder, "12_2", "13"))
     missing = [number for number, record in enumerate(batch.records) if record.read(batch.folder) is None]
     assert len(missing) == 3
-    assert sorted(number for number, _ in array.compute_records(batch, missing, cluster)) == missing
+    assert sorted(number for number, _ in compute_records(batch, missing, cluster)) == missing
     again = DelayedSubmission.load(batch.folder / "cluster" / "13_submitted.pkl").function
     first = DelayedSubmission.load(batch.folder / "cluster" / "12_1_submitted.pkl").function
     assert again == first  # and nothing else
@@ -174,12 +176,12 @@ def test_lost_tasks_are_named(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(array, "sleep", lambda _: slurm_commands.set_job_state("12", "CANCELLED", array=2))
+    monkeypatch.setattr(jobs, "sleep", lambda _: slurm_commands.set_job_state("12", "CANCELLED", array=2))
     chosen = ("agents=[bfs,dfs,hfs]", "cluster=slurm", "cluster.records=2", f"folder={tmp_path}")
     assert evaluate.evaluate(compose(Evaluate, "evaluate", f"problems={coin}", *chosen)) is ExitCode.FAILURE
     assert [record.message for record in caplog.records if record.levelno == logging.ERROR] == [
-        f"array task 12_0 ended without 2 outcomes, see {tmp_path}/cluster/12_0_0_log.err",
-        f"array task 12_1 ended without 1 outcomes, see {tmp_path}/cluster/12_1_0_log.err",
+        f"job 12_0 ended without 2 outcomes, see {tmp_path}/cluster/12_0_0_log.err",
+        f"job 12_1 ended without 1 outcomes, see {tmp_path}/cluster/12_1_0_log.err",
         "3 searches have no outcome: start the command again to continue",
     ]
 
@@ -188,37 +190,48 @@ def test_damaged_lists_of_tasks_submit_missing_tasks(batch: RecordBatch, caplog:
     listed = batch.folder / "cluster" / "tasks.json"
     listed.parent.mkdir(parents=True)
     listed.write_text('{"17": ["records/x.json"]}')
-    assert sorted(dict(array.compute_records(batch, range(5), Local(workers=2)))) == list(range(5))
+    assert sorted(dict(compute_records(batch, range(5), local(2)))) == list(range(5))
     [message] = caplog.messages
-    assert message.endswith(
-        "the records of its tasks are submitted again, what was there is kept as tasks.json.damaged"
-    )
+    assert message.endswith("the records of its jobs are submitted again, what was there is kept as tasks.json.damaged")
     assert listed.with_name("tasks.json.damaged").exists()
 
 
 def test_unknown_tasks(batch: RecordBatch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(array, "sleep", interrupt)
+    monkeypatch.setattr(jobs, "sleep", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        list(array.compute_records(batch, range(5), slurm()))
+        list(compute_records(batch, range(5), slurm()))
     slurm_commands.job_sacct.clear()
     monkeypatch.setattr(SlurmJob, "watcher", SlurmInfoWatcher())
-    with pytest.raises(EpigymError, match="SLURM does not know array task 12: look with sacct, or delete the folder"):
-        list(array.compute_records(batch, range(5), slurm()))
+    with pytest.raises(EpigymError, match="SLURM does not know job 12: look with sacct, or delete the folder"):
+        list(compute_records(batch, range(5), slurm()))
 
 
 def test_submit_refuses(batch: RecordBatch, slurm_commands: MockedSubprocess, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match=r"^cluster.timeout_min=5 is too short for a search, .*: give at least 6$"):
-        list(array.compute_records(batch, range(5), slurm("cluster.timeout_min=5")))
+        list(compute_records(batch, range(5), slurm("cluster.timeout_min=5")))
 
     def refuse(_: Sequence[str]) -> str:
         raise FailedJobError("sbatch: error: invalid partition specified: gone\nsbatch: error: it failed\n")
 
     monkeypatch.setattr(slurm_commands, "sbatch", refuse)
     with pytest.raises(UsageError, match=r"^the array is refused: sbatch: error: invalid partition specified: gone$"):
-        list(array.compute_records(batch, range(5), slurm("cluster.partition=gone")))
+        list(compute_records(batch, range(5), slurm("cluster.partition=gone")))
     slurm_commands.known_cmds.remove("srun")
     with pytest.raises(MissingError, match="there is no srun: start it on a machine that can submit"):
-        list(array.compute_records(batch, range(5), slurm()))
+        list(compute_records(batch, range(5), slurm()))
+
+
+def test_jobs_without_a_result_are_named_with_their_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = local(1).make_executor(tmp_path, minutes=1, processors=1, memory=0, restarts=0).submit(os._exit, 1)
+    monkeypatch.setattr(job, "_results_timeout_s", 0)
+    with pytest.raises(UncompletedJobError) as raised:
+        job.result()
+    error = name_log(raised.value)
+    assert str(error) == f"job {job.job_id} ended without a result, see {job.paths.stderr}"
+    assert job.paths.stderr.exists()
+    assert ExitCode.after(error) is ExitCode.FAILURE
+    other = UsageError("Job")
+    assert name_log(other) is other
 
 
 WAITS = """
@@ -253,7 +266,7 @@ def wait_until_started(batch: RecordBatch) -> None:
 
 def test_a_preempted_task_starts_anew_and_its_records_have_no_outcome_before(waiting: RecordBatch) -> None:
     """A scheduler signals every process of a task: only the task itself heeds that, else its records were errors."""
-    outcomes = array.compute_records(waiting, range(2), Local(workers=1))
+    outcomes = compute_records(waiting, range(2), local(1))
     number, first = next(outcomes)
     wait_until_started(waiting)
     [task] = list_processes(waiting.folder, "submitit.core._submit")
@@ -272,7 +285,7 @@ def test_a_preempted_task_starts_anew_and_its_records_have_no_outcome_before(wai
 
 
 def test_whoever_leaves_ends_the_processes_of_this_machine(waiting: RecordBatch) -> None:
-    with closing(array.compute_records(waiting, range(2), Local(workers=1))) as outcomes:
+    with closing(compute_records(waiting, range(2), local(1))) as outcomes:
         next(outcomes)
         wait_until_started(waiting)
         mine = list_processes(waiting.folder)

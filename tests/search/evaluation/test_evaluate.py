@@ -80,7 +80,7 @@ def read_result(record: Record, folder: Path) -> SearchResult:
 
 def evaluate_all(records: Sequence[Record], folder: Path) -> list[tuple[str, str]]:
     """Configuration and status of each row of the table that an evaluation in this process writes."""
-    running.evaluate(batch_of(records, folder), cluster=None, retry=False)
+    running.compute_results(batch_of(records, folder), cluster=None, retry=False)
     return [(row["configuration"], row["status"]) for row in read_table(folder)]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.batch import RecordBatch
-from search.evaluation.running import evaluate
+from search.evaluation.running import compute_results
 from tests.helpers.records import batch_of, record_of
 
 
@@ -19,7 +19,7 @@ def batch(coin: str, tmp_path: Path) -> RecordBatch:
 @pytest.fixture
 def found(batch: RecordBatch) -> list[SearchResult]:
     """Their outcomes, which are kept."""
-    return evaluate(batch, cluster=None, retry=False)
+    return compute_results(batch, cluster=None, retry=False)
 
 
 @pytest.mark.parametrize("stride", [101, pytest.param(1, marks=pytest.mark.slow)])  # a prime: all bits of a byte
@@ -47,7 +47,7 @@ def test_damaged_records(batch: RecordBatch, found: list[SearchResult], caplog: 
     content = hit.read_bytes().replace(b'"expanded": ', b'"expanded": 1')
     hit.write_bytes(content)
     untouched = other.read_bytes()
-    again = evaluate(batch, cluster=None, retry=False)
+    again = compute_results(batch, cluster=None, retry=False)
     [message] = caplog.messages
     assert message.startswith(f"{hit}: ")
     assert message.endswith(f": the record is computed again, what was there is kept as {hit.name}.damaged")
@@ -55,7 +55,7 @@ def test_damaged_records(batch: RecordBatch, found: list[SearchResult], caplog: 
     assert hit.with_name(f"{hit.name}.damaged").read_bytes() == content
     assert batch.records[0].row(batch.folder)["other_outcomes"] == "0"
     assert other.read_bytes() == untouched
-    assert evaluate(batch, cluster=None, retry=False) == again
+    assert compute_results(batch, cluster=None, retry=False) == again
     assert len(caplog.messages) == 1
 
 

@@ -1,1 +1,0 @@
-"""Evaluations as array tasks of a cluster."""

@@ -36,7 +36,7 @@ FEW_PROBLEMS = "validation.verdict=2 validation.nodes=50"
 SHORT = {
     "learn.assess": "explorer.max_visited=60",
     "learn.sample": "instances=1 domain=[epistemic_gossip]",
-    "learn.graph_ppo": "steps=64 envs=4 seeds=[0] goals=8 held_out=4 larger_goals=8",
+    "docs.examples.graph_ppo": "--steps 64 --episodes 2",
     "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=20000",
     "learn.train": f"{FEW_SAMPLES} trainer.max_steps=40 {FEW_PROBLEMS}",
     "learn.train experiment=paper": f"{FEW_SAMPLES} trainer.max_epochs=1 {FEW_PROBLEMS}",
@@ -93,7 +93,7 @@ GROUPS = [
     ["docs/tutorials/cluster.md"],
     ["docs/neural.md"],
     ["docs/guidance.md"],
-    ["docs/reinforcement.md"],
+    ["docs/tutorials/reinforcement.md"],
     ["docs/measuring.md", "docs/results.md"],
 ]
 """Documents whose commands run one after the other, as the later ones use what the earlier ones write."""

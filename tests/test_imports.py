@@ -42,7 +42,6 @@ ORDER = [
     "search",
     "learn",
     "learn.training",
-    "learn.reinforcement",
     "search.evaluation",
     "search.reports",
     "search.exploring",

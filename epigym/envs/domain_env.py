@@ -80,18 +80,11 @@ class DomainEnv(EpistemicEnv):
             EpigymError: when it is no goal of the task, or no random one is found.
         """
         if option == RANDOM or (option is None and self.random_goals):
-            return self.sample_goal(rng)[0]
+            return self._sample_goal(rng)
         return super().goal_option(option, rng)
 
-    def sample_goal(
-        self, rng: np.random.Generator, size: int | None = None
-    ) -> tuple[tuple[Formula, ...], tuple[int, ...]]:
-        """A random goal of up to `size` formulas (default: `goal_size`), and the actions of a walk that reaches it.
-
-        Raises:
-            TaskError: when none is found.
-        """
+    def _sample_goal(self, rng: np.random.Generator) -> tuple[Formula, ...]:
         steps = int(rng.integers(1, self.goal_steps, endpoint=True))
-        size = int(rng.integers(1, size or self.goal_size, endpoint=True))
+        size = int(rng.integers(1, self.goal_size, endpoint=True))
         sampled = sample_goal(self.space, self._drawable, rng, steps=steps, size=size)
-        return conjuncts(and_(*(self._vocabulary[index] for index in sampled.subgoals))), sampled.plan
+        return conjuncts(and_(*(self._vocabulary[index] for index in sampled.subgoals)))

@@ -13,7 +13,6 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from epigym.io.files import replacing
-from learn.training.seeds import average_over_seeds
 
 _BLUE, _ORANGE = "#2b6cb0", "#dd6b20"
 
@@ -124,32 +123,6 @@ def draw_rollouts(counts: Sequence[Mapping[str, Any]], path: Path) -> None:
         axes.set(xlabel={"distances": "steps to the nearest goal", "depths": "depth of the e-state"}[name])
         axes.set(ylabel="samples", yscale="log", ylim=(0.8, None))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    _save(figure, path)
-
-
-def draw_reached(rows: Sequence[Mapping[str, float]], path: Path) -> None:
-    """Draw the share of the optimal return on held-out goals: each seed, the mean and its 95 % interval.
-
-    Args:
-        rows: learning curves with `seed`, `steps` and, in measured rows, `optimal`.
-        path: the PNG file.
-    """
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    axes = figure.subplots()
-    measured = [row for row in rows if "optimal" in row]
-    by_steps: dict[float, list[float]] = {}
-    for row in measured:
-        by_steps.setdefault(row["steps"], []).append(100 * row["optimal"])
-    for seed in dict.fromkeys(row["seed"] for row in measured):
-        mine = [row for row in measured if row["seed"] == seed]
-        axes.plot([row["steps"] for row in mine], [100 * row["optimal"] for row in mine], color=_BLUE, alpha=0.3)
-    mean, half = np.array([average_over_seeds(some) for some in by_steps.values()]).T
-    axes.plot(list(by_steps), mean, color=_BLUE, label="mean over seeds")
-    if len(measured) > len(by_steps):
-        axes.fill_between(list(by_steps), mean - half, mean + half, color=_BLUE, alpha=0.15, label="its 95 % interval")
-    axes.axhline(100, color="0.6", linestyle=":", label="shortest plans")
-    axes.set(xlabel="steps", ylabel="optimal return reached on goals held out [%]", ylim=(0, 105))
-    axes.legend(frameon=False, loc="lower right")
     _save(figure, path)
 
 

@@ -13,7 +13,7 @@ from epigym.cli.settings import Settings
 from epigym.cli.show import Show
 from epigym.cli.words import hydra_words, write_override
 from epigym.errors import UsageError
-from learn.graph_ppo import GraphPpo
+from learn.sample import Sample
 from search.evaluate import Evaluate
 from search.report import Report
 from search.solve import Solve
@@ -73,7 +73,7 @@ def test_settings_are_in_one_grammar() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"), [(Solve, ["a", "b.txt"]), (GraphPpo, ["grapevine"]), (Show, ["a", "3"])]
+    ("settings", "words"), [(Solve, ["a", "b.txt"]), (Sample, ["grapevine"]), (Show, ["a", "3"])]
 )
 def test_a_word_without_a_meaning_is_refused(settings: type[Settings], words: list[str]) -> None:
     with pytest.raises(UsageError, match=f"name=value, got '{words[-1]}'"):

@@ -72,9 +72,7 @@ def test_settings_are_in_one_grammar() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"), [(Solve, ["a", "b.txt"]), (Sample, ["grapevine"]), (Show, ["a", "3"])]
-)
+@pytest.mark.parametrize(("settings", "words"), [(Solve, ["a", "b.txt"]), (Sample, ["grapevine"]), (Show, ["a", "3"])])
 def test_a_word_without_a_meaning_is_refused(settings: type[Settings], words: list[str]) -> None:
     with pytest.raises(UsageError, match=f"name=value, got '{words[-1]}'"):
         hydra_words(words, settings, is_sweep=False)

@@ -139,9 +139,9 @@ def loaded_by(script: str, folder: Path) -> set[str]:
 def test_a_plan_of_the_competition_needs_few_libraries(tmp_path: Path) -> None:
     """The imports delay the first answer."""
     script = (
-        "from search.competition import _plan\n"
-        f"code, _ = _plan({str(ROOT / 'docs/epddl/coin-1.json')!r}, 'plan.json', 600.0, 1 << 33)\n"
-        "assert code == 0"
+        "from search.competition import SearchOptions, read_and_search\n"
+        f"result = read_and_search({str(ROOT / 'docs/epddl/coin-1.json')!r}, 'plan.json', SearchOptions())\n"
+        "assert result.plan"
     )
     found = loaded_by(script, tmp_path)
     assert found.isdisjoint({"epigym.language.ground_json", "epigym.language.mastar", "search.planning.improvement"})

@@ -25,6 +25,7 @@ from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.plan_files import make_unverified_path
 from search.planning.planner import find_plan
+from search.processes.channel import NO_CHANNEL
 from search.processes.supervisor import Job, JobResult
 from search.solve import Solve
 from tests.helpers.commands import compose
@@ -62,19 +63,23 @@ def test_solve_keeps_a_rejected_plan_apart(tmp_path: Path) -> None:
 
 
 def end_with(call: Callable[[Job], object], message: str = "") -> Callable[..., Iterator[JobResult]]:
-    """Replaces `supervise`: the value of a call, or with a message the time limit."""
+    """Replaces `watch`: the value of a call, or with a message the time limit."""
 
-    def supervise(jobs: Iterable[Job], **_: object) -> Iterator[JobResult]:
+    def watch(jobs: Iterable[Job], **_: object) -> Iterator[JobResult]:
         for job in jobs:
             value = call(job)
             yield JobResult(job, *((None, SearchStatus.TIME_LIMIT, message) if message else (value, None)))
 
-    return supervise
+    return watch
+
+
+def call_here(job: Job) -> object:
+    return job.call(*job.arguments, channel=NO_CHANNEL)
 
 
 def stop(job: Job) -> None:
     with suppress(Stopped):
-        job.call(*job.arguments)
+        call_here(job)
 
 
 class Stopped(BaseException):
@@ -82,11 +87,11 @@ class Stopped(BaseException):
 
 
 @pytest.mark.parametrize(
-    ("reference", "supervise", "code", "message", "left"),
+    ("reference", "watch", "code", "message", "left"),
     [
         (
             lambda *_, **__: Validation(valid=False, step=2, reason="step 2: no", inconsistent_agents=()),
-            end_with(lambda job: job.call(*job.arguments)),
+            end_with(call_here),
             70,
             "returned a plan that is not valid (see {draft}): step 2: no",
             ["plan.json.unverified"],
@@ -95,16 +100,25 @@ class Stopped(BaseException):
             raising(Stopped),
             end_with(stop, "killed"),
             12,
-            "killed; a plan that was not verified in time is in {draft}",
+            "killed, a plan that was not verified in time is in {draft}",
             ["plan.json.unverified"],
+        ),
+        (
+            raising(AssertionError),
+            lambda jobs, **_: (
+                JobResult(job, None, SearchStatus.ERROR, "", "in", error=TypeError("odd")) for job in jobs
+            ),
+            70,
+            "TypeError: odd",
+            ["plan.json"],
         ),
         (raising(AssertionError), end_with(lambda job: None, "killed"), 12, "killed\n", []),  # before it searched
     ],
-    ids=["rejected", "in vain", "early"],
+    ids=["rejected", "in vain", "fails", "early"],
 )
 def test_the_competition_keeps_plans_apart_that_were_not_verified(
     reference: Any,
-    supervise: Any,
+    watch: Any,
     code: int,
     message: str,
     left: list[str],
@@ -113,7 +127,7 @@ def test_the_competition_keeps_plans_apart_that_were_not_verified(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(planner, "validate", reference)
-    monkeypatch.setattr(competition, "supervise", supervise)
+    monkeypatch.setattr(planner, "watch", watch)
     file = tmp_path / "out" / "plan.json"
     file.parent.mkdir()
     for path in (file, make_unverified_path(file)):
@@ -123,7 +137,7 @@ def test_the_competition_keeps_plans_apart_that_were_not_verified(
     assert stop.value.code == code
     assert message.format(draft=make_unverified_path(file)) in capsys.readouterr().err
     assert [path.name for path in file.parent.iterdir()] == left
-    assert not left or read_plan(make_unverified_path(file)) in PLANS
+    assert "plan.json.unverified" not in left or read_plan(make_unverified_path(file)) in PLANS
 
 
 @pytest.mark.parametrize("limits", [Limits(max_expanded=1, time_limit=None), None], ids=["process", "here"])

@@ -8,13 +8,14 @@ largest influence on the correction; this needs PyTorch.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from epigym.cli.runner import run
 from epigym.cli.settings import ReadingSettings
 from epigym.config.packages import extras
+from epigym.config.values import Natural
 
 _SHOWN = 5  # most names of a feature
 
@@ -33,7 +34,7 @@ class Explain(ReadingSettings):
     problem: str
     model: str | None
     after: list[str]
-    top: int = field(metadata={"minimum": 0})
+    top: Natural
 
 
 def explain(settings: Explain) -> None:

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from statistics import median
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from epigym.cli.runner import run
 from epigym.cli.settings import RunSettings
-from epigym.config.values import AtLeast, Count
+from epigym.config.values import Count, Natural
 from epigym.io.files import write_rows
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Sample(RunSettings):
     domain: list[str]
     split: list[Literal["train", "validation", "test"]]
     instances: Count
-    seed: Annotated[int, AtLeast(0)]
+    seed: Natural
 
 
 def sample(settings: Sample) -> None:

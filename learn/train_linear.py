@@ -9,11 +9,10 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
 
 from epigym.cli.runner import run
 from epigym.cli.settings import ProblemSettings
-from epigym.config.values import AtLeast
+from epigym.config.values import Natural
 from epigym.errors import UsageError
 from learn.data.sources import SourceOptions
 from learn.models.files import MODEL_FILE
@@ -26,7 +25,7 @@ logger = logging.getLogger(__name__)
 class TrainLinear(SourceOptions, LinearOptions, ProblemSettings):
     """The settings, see `conf/train_linear.yaml`."""
 
-    seed: Annotated[int, AtLeast(0)]
+    seed: Natural
 
 
 def train(settings: TrainLinear) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from epigym.cli.codes import ExitCode
 from epigym.cli.runner import run
 from epigym.cli.settings import Settings
+from epigym.config.values import Amount, Count, Natural
 from epigym.errors import UsageError
 from epigym.language import Reading, Semantics
 from epigym.language.reading import Determines
@@ -34,7 +35,7 @@ class Evaluate(Settings):
     suffix: str
     suite: dict[str, Any]
     domain: list[str]
-    per_domain: int | None = field(metadata={"minimum": 1})
+    per_domain: Count | None
     folder: Path = field(metadata={"written": "folder"})
     agents: list[str | dict[str, Any]]
     heuristics: list[str | dict[str, Any]]
@@ -44,11 +45,11 @@ class Evaluate(Settings):
     anytime: bool
     consistent_beliefs: bool
     verify: Verification
-    max_expanded: int | None = field(metadata={"minimum": 0})
-    time_limit: float = field(metadata={"minimum": 0})
-    grace: float = field(metadata={"minimum": 0})
+    max_expanded: Natural | None
+    time_limit: Amount
+    grace: Amount
     memory_limit: int | str = field(metadata={"check": "search.agents.limits:memory_bytes"})
-    parallel: int = field(metadata={"minimum": 1})
+    parallel: Count
     retry: bool
     cluster: Cluster | None
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from epigym.cli.runner import run
 from epigym.cli.settings import ReadingSettings
+from epigym.config.values import Amount, AtLeast, AtMost, Natural
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,9 +22,9 @@ class Explore(ReadingSettings):
     agent: dict[str, Any]
     heuristic: dict[str, Any]
     host: str
-    port: int = field(metadata={"minimum": 0, "maximum": 65535})
-    max_expanded: int | None = field(metadata={"minimum": 0})
-    time_limit: float | None = field(metadata={"minimum": 0})
+    port: Annotated[int, AtLeast(0), AtMost(65535)]
+    max_expanded: Natural | None
+    time_limit: Amount | None
     memory_limit: int | str | None = field(metadata={"check": "search.agents.limits:memory_bytes"})
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from epigym.cli.codes import ExitCode
 from epigym.cli.runner import run
 from epigym.cli.settings import ReadingSettings
+from epigym.config.values import Amount, Natural
 
 if TYPE_CHECKING:
     from search.agents.result import SearchResult
@@ -35,8 +36,8 @@ class Solve(ReadingSettings):
     verify: Literal["bounded", "whole"]
     plan_file: str | None = field(metadata={"written": "file", "check": "search.planning.plan_files:check_plan_file"})
     run_dir: Path | None = field(metadata={"written": "folder"})
-    max_expanded: int | None = field(metadata={"minimum": 0})
-    time_limit: float | None = field(metadata={"minimum": 0})
+    max_expanded: Natural | None
+    time_limit: Amount | None
     memory_limit: int | str | None = field(metadata={"check": "search.agents.limits:memory_bytes"})
 
     @classmethod

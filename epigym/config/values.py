@@ -1,8 +1,8 @@
 """Values of configurations, checked against the annotations of a dataclass or of a signature.
 
-Beside its type, the metadata of a field may hold rules for a value that is not null:
+The bounds of a number are in its annotation, such as `Annotated[float, AtLeast(0), Below(1)]`. The metadata of a field
+may hold rules for a value that is not null:
 
-- `minimum` and `maximum` of a number;
 - `exists`: the value names a file or folder that must be there, or is a list of such names;
 - `written`: it names a `file` or a `folder` that will be written;
 - `own`: dataclasses by the `_target_` of a mapping, which it is checked against; any other is a class of the user's;
@@ -12,11 +12,12 @@ Beside its type, the metadata of a field may hold rules for a value that is not 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from math import inf
 from numbers import Integral
+from operator import ge, gt, le, lt
 from pathlib import Path
 from pkgutil import resolve_name
 from types import NoneType, UnionType
@@ -38,13 +39,36 @@ _KINDS: dict[Any, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class AtLeast:
-    """In an annotation: the least value of a setting, which is finite."""
+class _Bound:
+    bound: float
 
-    least: float
 
+class AtLeast(_Bound):
+    """In an annotation: the least value of a number, which is finite."""
+
+
+class Above(_Bound):
+    """In an annotation: a number is greater than this, and finite."""
+
+
+class AtMost(_Bound):
+    """In an annotation: the greatest value of a number."""
+
+
+class Below(_Bound):
+    """In an annotation: a number is less than this."""
+
+
+_BOUNDS: dict[type[_Bound], tuple[Callable[[float, float], bool], str]] = {
+    AtLeast: (ge, "at least {}, and finite"), Above: (gt, "more than {}, and finite"),
+    AtMost: (le, "at most {}"), Below: (lt, "less than {}"),
+}  # fmt: skip
 
 Count = Annotated[int, AtLeast(1)]
+Natural = Annotated[int, AtLeast(0)]
+"""A whole number from 0."""
+Amount = Annotated[float, AtLeast(0)]
+Share = Annotated[float, AtLeast(0), AtMost(1)]
 
 
 def make(kind: type[C], values: Mapping[str, Any], prefix: str = "") -> C:
@@ -73,7 +97,7 @@ def make(kind: type[C], values: Mapping[str, Any], prefix: str = "") -> C:
             continue
         made[name] = convert(value, hints[name], place)
         if made[name] is not None:
-            _check(made[name], entry.metadata, place, _format_value(value))
+            _check(made[name], entry.metadata, place)
     try:
         return kind(**made)
     except EpigymError as error:
@@ -132,8 +156,10 @@ def convert(value: Any, kind: Any, place: str) -> Any:
 
 def _check_bounds(value: Any, bounds: Iterable[Any], place: str) -> Any:
     for bound in bounds:
-        if isinstance(bound, AtLeast) and not bound.least <= value < inf:
-            raise UsageError(f"{place}={_format_value(value)}: expected at least {bound.least}, and finite")
+        if isinstance(bound, _Bound):
+            holds, words = _BOUNDS[type(bound)]
+            if not holds(value, bound.bound) or value == inf:
+                raise UsageError(f"{place}={_format_value(value)}: expected {words.format(bound.bound)}")
     return value
 
 
@@ -159,12 +185,8 @@ def _format_value(value: Any) -> str:
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _check(value: Any, rules: Mapping[str, Any], place: str, shown: str) -> None:
-    minimum, maximum, check = rules.get("minimum"), rules.get("maximum"), rules.get("check")
-    if isinstance(value, int | float) and minimum is not None and not value >= minimum:
-        raise UsageError(f"{place}={shown}: expected at least {minimum}")
-    if isinstance(value, int | float) and maximum is not None and not value <= maximum:
-        raise UsageError(f"{place}={shown}: expected at most {maximum}")
+def _check(value: Any, rules: Mapping[str, Any], place: str) -> None:
+    check = rules.get("check")
     for name in (value if isinstance(value, list) else [value]) if rules.get("exists") else ():
         if not Path(name).exists():
             raise MissingError(f"{place}={name}: there is no such file or folder")

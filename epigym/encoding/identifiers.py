@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,6 +12,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from epigym.config.values import Natural
 from epigym.encoding.goal_graph import GoalGraph
 from epigym.errors import LimitError
 from epigym.space.space import StateSpace
@@ -25,8 +26,6 @@ Identify = Callable[[NDArray[np.bool_], NDArray[np.int64]], NDArray[np.uint8]]
 """From the valuations of worlds and their repetition indices or ranks to identifier bits, see `Encoder.identify`."""
 
 NODE_TYPES = ("epsilon", "goal root", "goal", "world", "designated world")
-
-_WIDTH = {"minimum": 0}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +43,7 @@ class Identifiers(ABC):
     """Those whose nodes grow and shrink with the worlds of an e-state."""
     by_rank: ClassVar[bool] = False
     """Whether a world is identified by its rank in canonical order, after the goal; else by its valuation."""
-    width: int = field(default=64, metadata=_WIDTH)
+    width: Natural = 64
 
     def shortfalls(self, task: Task, goal: GoalGraph) -> dict[str, int]:
         """The settings that are too small for a task under a goal, with the values that they need."""
@@ -151,9 +150,9 @@ class Bitmask(Identifiers):
     """
 
     name: ClassVar[str] = "bitmask"
-    repetition_bits: int = field(default=16, metadata=_WIDTH)
-    fluent_bits: int = field(default=32, metadata=_WIDTH)
-    goal_bits: int = field(default=16, metadata=_WIDTH)
+    repetition_bits: Natural = 16
+    fluent_bits: Natural = 32
+    goal_bits: Natural = 16
 
     def shortfalls(self, task: Task, goal: GoalGraph) -> dict[str, int]:
         """The fields that are too small, and the width if it holds less than the fields."""

@@ -14,13 +14,14 @@ their agent and worlds. Every edge has a reverse edge.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
+from epigym.config.values import Count
 from epigym.errors import LimitError
 from epigym.features.counts import FeatureTables
 from epigym.features.types import FeatureTypes
@@ -64,8 +65,8 @@ class Relational:
     """Number of node types in PyTorch Geometric data."""
     world_types: ClassVar[tuple[int, ...]] = (KINDS - 2, KINDS - 1)
     """The node types whose number depends on the worlds of an e-state: worlds and successor classes."""
-    types_per_node: int = field(default=2, metadata={"minimum": 1})
-    type_ids: int = field(default=65536, metadata={"minimum": 1})
+    types_per_node: Count = 2
+    type_ids: Count = 65536
 
     def encoder(self, space: StateSpace, goal: Sequence[Formula] | None = None) -> RelationalEncoder:
         """The graphs of a space's e-states under a goal, that of its task by default."""

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Annotated
 
 import numpy as np
 
-from epigym.config.values import AtLeast, Count, convert
+from epigym.config.values import Count, Natural, convert
 from epigym.drawing.english import describe_action, describe_formula, describe_model
 from epigym.errors import EpigymError, TaskError
 from epigym.reference import semantics as reference
@@ -69,7 +68,7 @@ def generate_questions(source: Source, *, depth: int, steps: int, seed: int) -> 
         EpigymError: when an argument is out of range, the task has no fluents, or no question is found in 20
             stories.
     """
-    convert(depth, Count, "depth"), convert(steps, Annotated[int, AtLeast(0)], "steps")
+    convert(depth, Count, "depth"), convert(steps, Natural, "steps")
     problem = SearchProblem.of(source)
     task, rng = problem.space.task, np.random.default_rng(seed)
     if not task.fluents:

@@ -16,13 +16,13 @@ import math
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from epigym.config.values import Count, Natural, Share
 from epigym.errors import EpigymError
-from epigym.names import unknown
 from epigym.space import ragged
 from epigym.space.search_problem import SearchProblem, Source
 from epigym.space.space import StateSpace, Transitions
@@ -31,7 +31,6 @@ from epigym.task.task import Task
 from learn.data.fingerprint import fingerprint_task
 from learn.data.labels import UNREACHABLE, Label, compute_goal_distances
 
-EXPLORERS = ("auto", "dfs", "exhaustive")
 _THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -58,23 +57,13 @@ class ExplorerSettings:
         consistent_beliefs: whether e-states with inconsistent beliefs are excluded, see `StateSpace`.
     """
 
-    name: str = "auto"
-    max_visited: int = 100_000
-    max_kept: int | None = 60_000
-    max_depth: int = 25
-    discard_factor: float = 0.4
-    seed: int = 42
+    name: Literal["auto", "dfs", "exhaustive"] = "auto"
+    max_visited: Count = 100_000
+    max_kept: Count | None = 60_000
+    max_depth: Count = 25
+    discard_factor: Share = 0.4
+    seed: Natural = 42
     consistent_beliefs: bool = False
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        if self.name not in EXPLORERS:
-            raise EpigymError(unknown("explorer", self.name, EXPLORERS))
-        for name, least in (("max_visited", 1), ("max_kept", 1), ("max_depth", 1), ("seed", 0)):
-            if getattr(self, name) is not None and getattr(self, name) < least:
-                raise EpigymError(f"{name} must be at least {least}, got {getattr(self, name)}")
-        if not 0 <= self.discard_factor <= 1:
-            raise EpigymError(f"discard_factor is a probability, got {self.discard_factor}")
 
 
 @dataclass(frozen=True, slots=True)

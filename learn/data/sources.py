@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import domains as registry
-from epigym.config.values import AtLeast, Count
+from epigym.config.values import Count, Natural
 from epigym.errors import DamagedError, MissingError, UsageError
 from epigym.io.checksummed import digest
 from epigym.language.reading import READING, Reading
@@ -43,7 +43,7 @@ class PublishedData:
     """The published problems of domains, or named problems, see `conf/data/published.yaml`."""
 
     split: Literal["train", "test"]
-    seed: Annotated[int, AtLeast(0)]
+    seed: Natural
     expansions: Count
     folder: Path | None = field(default=None, metadata={"exists": True})
 
@@ -53,13 +53,13 @@ class SampledData:
     """Problems sampled from domains, or named problems with sampled goals, see `conf/data/sampled.yaml`."""
 
     split: Literal["train", "validation", "test"]
-    seed: Annotated[int, AtLeast(0)]
+    seed: Natural
     expansions: Count
     instances: Count
     goals: Count
     partially_explored: bool
     long_goals: bool
-    held_out: Annotated[int, AtLeast(0)]
+    held_out: Natural
     folder: Path | None = field(default=None, metadata={"exists": True})
 
 

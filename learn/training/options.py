@@ -10,11 +10,11 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
 from epigym.config.targets import TARGET
-from epigym.config.values import UNSET, AtLeast, Count
+from epigym.config.values import UNSET, Above, Amount, AtLeast, AtMost, Below, Count, Natural, Share
 from epigym.errors import MissingError, UsageError
 from learn.data.sources import SourceOptions
 from learn.models.files import MODEL_FILE
-from learn.models.gine.model import CLASSES, PAPER
+from learn.models.gine.model import CLASSES, PAPER, Margin
 
 RUN_FILE = "run.json"
 """The record of a run, written into its folder when it is finished."""
@@ -38,7 +38,7 @@ class NetworkOptions:
 
     width: Count = UNSET
     layers: Count = UNSET
-    type_dropout: float = field(default=UNSET, metadata={"minimum": 0, "maximum": 1})
+    type_dropout: Share = UNSET
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,20 +49,20 @@ class PaperOptions:
     edge_size: Count = UNSET
     hidden_size: Count = UNSET
     head_size: Count = UNSET
-    blocks: Annotated[int, AtLeast(0)] = UNSET
-    dropout: float = field(default=UNSET, metadata={"minimum": 0, "maximum": 1})
+    blocks: Natural = UNSET
+    dropout: Share = UNSET
     max_distance: Count = UNSET
-    margin: float = field(default=UNSET, metadata={"minimum": 0, "maximum": 0.5})
+    margin: Margin = UNSET
 
 
 @dataclass(frozen=True, kw_only=True)
 class OptimizerOptions:
     """The arguments of `torch.optim.AdamW`."""
 
-    lr: Annotated[float, AtLeast(0)] = UNSET
-    betas: list[float] = UNSET
-    eps: Annotated[float, AtLeast(0)] = UNSET
-    weight_decay: Annotated[float, AtLeast(0)] = UNSET
+    lr: Amount = UNSET
+    betas: list[Annotated[float, AtLeast(0), Below(1)]] = UNSET
+    eps: Amount = UNSET
+    weight_decay: Amount = UNSET
     amsgrad: bool = UNSET
     maximize: bool = UNSET
     foreach: bool | None = UNSET
@@ -71,9 +71,9 @@ class OptimizerOptions:
     fused: bool | None = UNSET
 
     def __post_init__(self) -> None:
-        """Check the betas."""
-        if self.betas != UNSET and not (len(self.betas) == 2 and all(0 <= beta < 1 for beta in self.betas)):
-            raise UsageError(f"betas={self.betas}: expected two numbers from 0 to below 1")
+        """Count the betas."""
+        if self.betas != UNSET and len(self.betas) != 2:
+            raise UsageError(f"betas={self.betas}: expected two numbers")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +83,7 @@ class ModelOptions:
     network: dict[str, Any] = field(metadata={**_CLASS, "own": {None: NetworkOptions, CLASSES[PAPER]: PaperOptions}})
     optimizer: dict[str, Any] = field(metadata={**_CLASS, "own": {None: OptimizerOptions}})
     schedule: Literal["constant", "cosine", "linear"]
-    averaging: float = field(metadata={"minimum": 0, "maximum": 1})
+    averaging: Share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +99,7 @@ class DistanceOptions:
 
     name: Literal["distance"]
     max_distance: Count
-    max_class_share: float = field(metadata={"minimum": 0, "maximum": 1})
+    max_class_share: Share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +108,7 @@ class SearchValidation:
 
     by: Literal["search"]
     problems: Count
-    verdict: Annotated[int, AtLeast(0)]
+    verdict: Natural
     nodes: Count
 
 
@@ -117,22 +117,17 @@ class LossValidation:
     """The loss of a share of the samples."""
 
     by: Literal["loss"]
-    share: float
-    verdict: Annotated[int, AtLeast(0)]
+    share: Annotated[float, Above(0), Below(1)]
+    verdict: Natural
     nodes: Count
-
-    def __post_init__(self) -> None:
-        """Check the share."""
-        if not 0 < self.share < 1:
-            raise UsageError(f"share={self.share}: expected a number between 0 and 1, such as 0.2")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExpertOptions:
     """An expert from which a network also learns, see `conf/train.yaml`."""
 
-    problems: Annotated[int, AtLeast(0)]
-    aggregation: Annotated[int, AtLeast(0)]
+    problems: Natural
+    aggregation: Natural
     expansions: Count
 
     def __post_init__(self) -> None:
@@ -154,7 +149,7 @@ class Training(SourceOptions):
     trainer: dict[str, Any]
     expert: ExpertOptions
     batch_size: Count
-    seed: int = field(metadata={"minimum": 0, "maximum": 2**32 - 1})  # NumPy's seeds
+    seed: Annotated[int, AtLeast(0), AtMost(2**32 - 1)]  # NumPy's seeds
     ckpt_path: str | None
     callbacks: dict[str, dict[str, Any]] = field(default_factory=dict, metadata=_CLASSES)
     logger: dict[str, dict[str, Any]] = field(default_factory=dict, metadata=_CLASSES)

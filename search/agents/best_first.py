@@ -6,12 +6,12 @@ import heapq
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.config.values import AtLeast, Count
+from epigym.config.values import Amount, Count
 from epigym.errors import EpigymError
 from epigym.space.space import StateSpace
 from search.agents.agent import Agent, Steps
@@ -103,7 +103,7 @@ class WeightedAStar(BestFirst):
     name = "wa_star"
     adds_depths = True
 
-    weight: Annotated[float, AtLeast(0)]
+    weight: Amount
 
     def _make_priority(self, space: StateSpace) -> Priority:
         return lambda ids, parents, depths, scores: depths + self.weight * scores

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Annotated, Any
 
 from epigym.config.registry import check
-from epigym.config.values import AtLeast
+from epigym.config.values import Above
 from epigym.errors import TaskError, UsageError
 from epigym.space.space import StateSpace
 from search.agents import choose_heuristic_for, get_label, make_agent, to_settings
@@ -178,13 +178,11 @@ class _Recipe:
 def _make_recipe(
     agent: str | Mapping[str, Any],
     heuristic: str | Mapping[str, Any] | None = None,
-    share: Annotated[float, AtLeast(0)] = 1.0,
+    share: Annotated[float, Above(0)] = 1.0,
 ) -> _Recipe:
     """Check the settings of a component."""
     choice = None if heuristic is None else to_settings(heuristic)
     made, name = make_agent(**to_settings(agent)), get_label(to_settings(agent))
-    if share == 0:
-        raise UsageError("share=0: expected a positive number")
     if isinstance(made, Interleaved):
         raise UsageError(f"{_COMPONENT}: none is interleaved itself")
     if choice is not None and not made.is_informed:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.config.values import AtLeast
+from epigym.config.values import Natural
 from epigym.space.space import StateSpace
 from search.agents.agent import Agent, Steps
 from search.agents.best_first import round_to_thousandths
@@ -68,7 +68,7 @@ class _TwoOpenLists(Agent):
     is_informed = True
     needs_preferences = True
 
-    boost: Annotated[int, AtLeast(0)] = 0
+    boost: Natural = 0
     descent: bool = False
 
 

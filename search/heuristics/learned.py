@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from glob import escape, glob
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from epigym.config.values import AtLeast, Count
+from epigym.config.values import Count, Share
 from epigym.errors import ModelError
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
@@ -56,7 +56,7 @@ class Learned(Heuristic):
         self,
         space: StateSpace,
         model: str | None = None,
-        least_known: Annotated[float, AtLeast(0)] = 0.0,
+        least_known: Share = 0.0,
         device: Device = "auto",
         threads: Count = 1,
     ) -> None:

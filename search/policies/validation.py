@@ -7,9 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import compress
-from typing import Annotated
 
-from epigym.config.values import AtLeast
+from epigym.config.values import Natural
 from epigym.errors import EpigymError
 from epigym.names import unknown
 from epigym.reference import semantics as reference
@@ -27,8 +26,8 @@ class Branch:
         types: the observability types of agents that distinguish several branches of one event.
     """
 
-    event: Annotated[int, AtLeast(0)]
-    next: Annotated[int, AtLeast(0)]
+    event: Natural
+    next: Natural
     types: Mapping[str, str] = field(default_factory=dict)
 
 

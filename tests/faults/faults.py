@@ -117,9 +117,8 @@ FAULTS: Mapping[str, Fault] = {
         ("tests/epigym/io/test_checksummed.py",),
     ),
     "config: not a number": Fault(
-        "a setting that is not a number passes its minimum",
-        (("epigym/config/values.py", "minimum is not None and not value >= minimum",
-          "minimum is not None and value < minimum"),),
+        "a setting that is not a number passes its bounds",
+        (("epigym/config/values.py", "AtLeast: (ge,", "AtLeast: (lambda value, least: not value < least,"),),
         ("tests/epigym/config/test_values.py",),
     ),
     "task: symmetry": Fault(

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from epigym import _core
 from epigym.config.packages import extras
 from epigym.config.targets import TARGET
+from epigym.config.values import AtLeast, Below
 from epigym.encoding.encoder import Encoder, make_encoder, make_encoding
 from epigym.encoding.goal_graph import MAX_LABEL
 from epigym.encoding.identifiers import Identifiers
@@ -35,6 +36,8 @@ GINE, PAPER = "gine", "paper"
 """The kinds of the networks of epigym."""
 CLASSES = {GINE: "learn.models.gine.network.GineNetwork", PAPER: "learn.models.gine.paper.PaperNetwork"}
 """Their classes."""
+Margin = Annotated[float, AtLeast(0), Below(0.5)]
+"""Of the outputs of the paper's network from 0 and 1."""
 
 Weights = Mapping[str, NDArray[Any]]
 

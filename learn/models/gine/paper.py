@@ -11,9 +11,10 @@ from torch.nn.functional import linear
 from torch_geometric.nn import GINEConv
 from torch_geometric.nn.aggr import Aggregation
 
+from epigym.config.values import Count, convert
 from epigym.encoding.encoder import make_encoding, require_identifiers
 from epigym.encoding.goal_graph import DESIGNATED_LABEL, FIRST_AGENT_LABEL, MAX_LABEL
-from epigym.errors import UsageError
+from learn.models.gine.model import Margin
 from learn.models.gine.network import make_two_layers
 from learn.models.gine.shared import GoalTensors, SharedGraphs, States, Sums
 
@@ -103,13 +104,12 @@ class PaperNetwork(nn.Module):
         head_size: int = 128,
         blocks: int = 3,
         dropout: float = 0.2,
-        max_distance: int = 50,
-        margin: float = 1e-3,
+        max_distance: Count = 50,
+        margin: Margin = 1e-3,
     ) -> None:
         """Make the layers."""
         super().__init__()
-        if max_distance < 1 or not 0 <= margin < 0.5:
-            raise UsageError(f"expected max_distance >= 1 and 0 <= margin < 0.5, got {max_distance} and {margin}")
+        convert(max_distance, Count, "max_distance"), convert(margin, Margin, "margin")
         self.margin = margin
         self.slope = (1 - 2 * margin) / max_distance
         self.node_mlp = make_two_layers(require_identifiers(make_encoding(encoding)).width, node_size, node_size)

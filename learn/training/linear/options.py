@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
-from epigym.config.values import AtLeast, Count
+from epigym.config.values import Count, Natural
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,5 +21,5 @@ class LinearOptions:
     l2: list[float]
     bases: list[Literal["h_ff", "h_add"]]
     residual_l2: list[float]
-    aggregation: Annotated[int, AtLeast(0)]
+    aggregation: Natural
     larger_instances: Count

@@ -1,17 +1,17 @@
 """Values against annotations: where several types are possible, the error is that of the one that fits best."""
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 import pytest
 
-from epigym.config.values import convert, make
+from epigym.config.values import Above, AtLeast, AtMost, Below, Count, convert, make
 from epigym.errors import UsageError
 
 
 @dataclass(frozen=True)
 class Ball:
-    size: int = field(metadata={"minimum": 1})
+    size: Count
     colour: str
 
 
@@ -43,8 +43,8 @@ def test_the_type_that_fits_is_made(kind: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (BALL | {"size": 0}, "toy.size=0: expected at least 1"),
-        ({"size": 0}, "toy.size=0: expected at least 1"),
+        (BALL | {"size": 0}, "toy.size=0: expected at least 1, and finite"),
+        ({"size": 0}, "toy.size=0: expected at least 1, and finite"),
         (BALL | {"size": "big"}, "toy.size=big: expected a whole number"),
         (BALL | {"weight": 3}, "unknown setting 'toy.weight': "),
         ({"colour": "red"}, "toy.size is not given: add toy.size="),
@@ -65,7 +65,7 @@ def test_in_a_field_too() -> None:
     assert make(Toys, {"toy": BALL}) == Toys(Ball(2, "red"))
     assert make(Toys, {"toy": BOX, "spare": BALL}).spare == Ball(2, "red")
     assert make(Toys, {"toy": BOX, "spare": None}).spare is None
-    with pytest.raises(UsageError, match=r"^spare\.size=0: expected at least 1$"):
+    with pytest.raises(UsageError, match=r"^spare\.size=0: expected at least 1, and finite$"):
         make(Toys, {"toy": BOX, "spare": BALL | {"size": 0}})
     with pytest.raises(UsageError, match=r"^toy\.width=wide: expected a number$"):
         make(Toys, {"toy": BOX | {"width": "wide"}})
@@ -73,17 +73,37 @@ def test_in_a_field_too() -> None:
 
 @dataclass(frozen=True)
 class Glass:
-    share: float = field(metadata={"minimum": 0, "maximum": 1})
+    share: Annotated[float, AtLeast(0), AtMost(1)] = 0.5
+    part: Annotated[float, Above(0), Below(1)] = 0.5
+    most: Annotated[float, Below(1)] | None = None
+    weight: Annotated[float, AtLeast(0)] = 1.0
+
+
+NAN, INF = float("nan"), float("inf")
 
 
 @pytest.mark.parametrize(
-    ("share", "message"),
-    [(-0.5, "expected at least 0"), (1.5, "expected at most 1"), (float("nan"), "expected at least 0")],
+    ("name", "value", "message"),
+    [
+        ("share", -0.5, "expected at least 0, and finite"),
+        ("share", NAN, "expected at least 0, and finite"),
+        ("share", 1.5, "expected at most 1"),
+        ("part", 0, "expected more than 0, and finite"),
+        ("part", 1, "expected less than 1"),
+        ("part", NAN, "expected more than 0, and finite"),
+        ("most", 1.0, "expected less than 1"),
+        ("most", NAN, "expected less than 1"),
+        ("weight", INF, "expected at least 0, and finite"),
+    ],
 )
-def test_a_number_is_within_its_bounds(share: float, message: str) -> None:
+def test_a_number_is_within_its_bounds(name: str, value: float, message: str) -> None:
+    with pytest.raises(UsageError, match=f"^{name}={float(value)}: {message}$"):
+        make(Glass, {name: value})
+
+
+def test_bounds_of_a_number_belong_to_it_or_not() -> None:
     assert [make(Glass, {"share": bound}).share for bound in (0, 1)] == [0.0, 1.0]
-    with pytest.raises(UsageError, match=f"^share={share}: {message}$"):
-        make(Glass, {"share": share})
+    assert make(Glass, {"part": 0.999, "most": None, "weight": 1e300}) == Glass(part=0.999, weight=1e300)
 
 
 @pytest.mark.parametrize("kind", [int | str, str | int])

@@ -3,7 +3,7 @@ import random
 import re
 import subprocess
 import sys
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from torch_geometric.data import Batch
 
 from epigym import EpigymError, EState, LimitError, StateSpace, Task, load_problem, to_pyg
+from epigym.config.values import Natural
 from epigym.encoding.encoder import ENCODINGS, Encoder, graph_instance, list_identifiers, make_encoder, make_encoding
 from epigym.encoding.goal_graph import DESIGNATED_LABEL, FIRST_AGENT_LABEL, goal_graph
 from epigym.encoding.identifiers import NODE_TYPES, Hash
@@ -204,7 +205,7 @@ class Short(Hash):
     """An encoding of the user's own."""
 
     width: int = 16
-    more: int = field(default=0, metadata={"minimum": 0})
+    more: Natural = 0
 
 
 def test_an_encoding_of_ones_own_is_added_or_named_by_its_path(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epigym import EpigymError, Reading, StateSpace, Task, load_problem
+from epigym.config.values import make
 from epigym.space.traversal import breadth_first
 from epigym.task.formula import TRUE, considers_possible
 from learn.data.explorers import (
@@ -160,12 +161,17 @@ def test_sparse_search_discards(small: Task) -> None:
 
 
 def test_wrong_settings_are_refused() -> None:
-    with pytest.raises(EpigymError, match="did you mean 'exhaustive'"):
-        ExplorerSettings(name="exhaustiv")
-    with pytest.raises(EpigymError, match="max_kept must be at least 1"):
-        ExplorerSettings(max_kept=0)
-    with pytest.raises(EpigymError, match="probability"):
-        ExplorerSettings(discard_factor=1.5)
+    for settings, message in (
+        ({"name": "exhaustiv"}, "did you mean 'exhaustive'"),
+        ({"max_visited": 0}, "explorer.max_visited=0: expected at least 1"),
+        ({"max_kept": 0}, "explorer.max_kept=0: expected at least 1"),
+        ({"max_depth": 0}, "explorer.max_depth=0: expected at least 1"),
+        ({"seed": -1}, "explorer.seed=-1: expected at least 0"),
+        ({"discard_factor": 1.5}, "explorer.discard_factor=1.5: expected at most 1"),
+        ({"discard_factor": -0.5}, "explorer.discard_factor=-0.5: expected at least 0"),
+    ):
+        with pytest.raises(EpigymError, match=message):
+            make(ExplorerSettings, settings, "explorer.")
 
 
 def test_e_states_are_explored_once_whatever_the_goals(small: Task) -> None:

@@ -47,7 +47,7 @@ CASES = (
                                    ("head_size", -3, 1), ("blocks", -1, 0), ("max_distance", 0, 1))
     ),
     Case("model=paper model.network.dropout=1.5", "model.network.dropout=1.5: expected at most 1"),
-    Case("model=paper model.network.margin=0.6", "model.network.margin=0.6: expected at most 0.5"),
+    Case("model=paper model.network.margin=0.6", "model.network.margin=0.6: expected less than 0.5"),
     *(
         Case(f"model=gine model.network.{name}={value}",
              f"model.network.{name}={value}: expected at least 1, and finite")
@@ -63,12 +63,12 @@ CASES = (
     ),
     Case("model.optimizer.lr=fast", "model.optimizer.lr=fast: expected a number"),
     *(
-        Case(
-            f"model=paper model.optimizer.betas=[{betas}]",
-            f"model.optimizer: betas=[{betas}]: expected two numbers from 0 to below 1",
+        Case(f"model=paper model.optimizer.betas=[{betas}]", f"model.optimizer.betas={wrong}")
+        for betas, wrong in (
+            ("0.9, 1.0", "1.0: expected less than 1"), ("-0.1, 0.9", "-0.1: expected at least 0, and finite")
         )
-        for betas in ("0.9, 1.0", "-0.1, 0.9", "0.9")
     ),
+    Case("model=paper model.optimizer.betas=[0.9]", "model.optimizer: betas=[0.9]: expected two numbers"),
     *(
         Case(f"data=sampled data.{name}=0", f"data.{name}=0: expected at least 1, and finite")
         for name in ("instances", "goals", "expansions")
@@ -80,8 +80,8 @@ CASES = (
     ),
     *(
         Case(f"validation.share={share}",
-             f"validation: share={share}: expected a number between 0 and 1, such as 0.2")
-        for share in ("0.0", "1.0")
+             f"validation.share={share}: expected {expected}")
+        for share, expected in (("0.0", "more than 0, and finite"), ("1.0", "less than 1"))
     ),
     Case("encoding=relational expert.aggregation=1",
          "expert: aggregation=1: give problems of the expert, too, with expert.problems="),

@@ -1,7 +1,7 @@
 """Train a policy for the goals of a domain by proximal policy optimisation (PPO) on graphs.
 
     python -m docs.examples.graph_ppo
-    python -m docs.examples.graph_ppo --env epi/Grapevine-v0 --steps 100000
+    python -m docs.examples.graph_ppo --env epi/Grapevine-v0
 
 Each episode has a random goal, which is part of the graph that the policy observes. The table at the end compares the
 policy with random actions and with shortest plans on the goals of episodes with other seeds.

@@ -25,7 +25,7 @@ from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.plan_files import make_unverified_path
 from search.planning.planner import find_plan
-from search.processes.channel import NO_CHANNEL
+from search.processes.channel import NO_CHANNEL, ProgressChannel
 from search.processes.supervisor import Job, JobResult
 from search.solve import Solve
 from tests.helpers.commands import compose
@@ -138,6 +138,16 @@ def test_the_competition_keeps_plans_apart_that_were_not_verified(
     assert message.format(draft=make_unverified_path(file)) in capsys.readouterr().err
     assert [path.name for path in file.parent.iterdir()] == left
     assert "plan.json.unverified" not in left or read_plan(make_unverified_path(file)) in PLANS
+
+
+def test_the_limits_of_the_competition_hold_until_the_plan_is_verified(tmp_path: Path) -> None:
+    sent: list[object] = []
+    channel = ProgressChannel()
+    channel.send_message = sent.append  # of `find_plan` a message that there is no time limit any more
+    file = tmp_path / "plan.json"
+    result = competition.read_and_search(str(write_problem(tmp_path).spec), str(file), SearchOptions(Limits()), channel)
+    assert result.plan in map(tuple, PLANS)
+    assert sent == []
 
 
 @pytest.mark.parametrize("limits", [Limits(max_expanded=1, time_limit=None), None], ids=["process", "here"])

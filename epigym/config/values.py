@@ -121,7 +121,9 @@ def convert(value: Any, kind: Any, place: str) -> Any:
     """
     origin, options = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return _check_bounds(convert(value, options[0], place), options[1:], place)
+        converted = convert(value, options[0], place)
+        _check_bounds(converted, options[1:], f"{place}={_format_value(value)}")
+        return converted
     if origin in (Union, UnionType):
         return _first(value, options, place)
     if origin is Literal:
@@ -154,13 +156,12 @@ def convert(value: Any, kind: Any, place: str) -> Any:
     raise UsageError(f"{place}={_format_value(value)}: expected {_KINDS.get(plain, 'a mapping')}")
 
 
-def _check_bounds(value: Any, bounds: Iterable[Any], place: str) -> Any:
+def _check_bounds(value: Any, bounds: Iterable[Any], shown: str) -> None:
     for bound in bounds:
         if isinstance(bound, _Bound):
             holds, words = _BOUNDS[type(bound)]
             if not holds(value, bound.bound) or value == inf:
-                raise UsageError(f"{place}={_format_value(value)}: expected {words.format(bound.bound)}")
-    return value
+                raise UsageError(f"{shown}: expected {words.format(bound.bound)}")
 
 
 def _first(value: Any, options: tuple[Any, ...], place: str) -> Any:

@@ -1,42 +1,47 @@
-"""Runs functions in separate processes and enforces their time and memory limits from outside."""
+"""Runs functions in separate processes and enforces their time and memory limits from outside.
+
+Four races are closed; the tests are in `tests/search/processes/test_supervisor.py`:
+
+1. *Signal and start.* No signal interrupts a start, else the process would receive half of its job
+   (`test_signals_wait_until_a_process_has_received_its_job`,
+   `test_ctrl_c_does_not_reach_the_server_of_processes_while_it_imports`). A process is recorded before it starts, so
+   that a signal right after the start kills it (`test_a_signal_right_after_the_start_kills_the_process`).
+2. *Start and start.* Threads start processes one at a time, as each start hides the main script of this process
+   (`test_threads_start_processes_one_at_a_time`).
+3. *Start and time limit.* The time limit counts from the call, which the process announces; until then the start has a
+   limit of its own (`test_the_time_limit_begins_with_the_call`, `test_a_process_that_does_not_start_is_ended`,
+   `test_the_server_of_processes_has_its_own_time_to_start`).
+4. *End and limit.* What a process has sent is received before its limits are checked
+   (`test_a_result_sent_in_time_counts_though_it_is_received_late`), and a process may die while it sends
+   (`test_a_process_that_dies_while_it_sends_is_a_failure`).
+
+The first two are closed by `search.processes.starting`, the others by the class `_Process`.
+"""
 
 from __future__ import annotations
 
 import itertools
 import multiprocessing
-import os
-import signal
-import sys
-import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
-from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, ForkServerContext
 from time import monotonic
 from typing import Any
 
-from epigym.errors import EpigymError
 from search.agents.result import SearchStatus
 from search.agents.run import Counts
+from search.processes import starting
 from search.processes.channel import CallResult, Deadline, Message, Work, pickle_work, run_call
 from search.processes.tree import ProcessTree
 
-START_SECONDS = 60.0
-"""The time for a process to start and to import the modules of its call, apart from the call's time limit."""
 GRACE_SECONDS = 0.2
 """The time after the deadline for a process to end by itself, with an exact result."""
-_LONGEST_POLL, _SHORTEST_POLL = 0.1, 0.005  # seconds
+_SHORTEST_POLL = 0.005  # seconds
 _FILLED_PER_SECOND = 4 << 30  # bytes that a process fills at most
-_OURS = {signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
-"""Signals that terminals and schedulers send to all processes; only this process handles them and ends the others."""
-_SERVER = multiprocessing.get_context("forkserver")
-_COPIES = multiprocessing.get_context("fork")
-_STARTING = threading.RLock()  # reentrant: a forked copy holds it too and may start processes
-_ready: int | None = None  # the process id of the fork server that has answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,7 @@ def watch(
 
     It also yields None, at least ten times a second, so that the caller regains control. Closing the iterator kills the
     running jobs; so does the death of this process. The time limit of a job starts with its call, for which the process
-    has `START_SECONDS` to get ready.
+    has `starting.START_SECONDS` to get ready.
 
     Args:
         jobs: the jobs; the next one starts when a process is free.
@@ -119,15 +124,15 @@ def watch(
     if multiprocessing.get_start_method() not in multiprocessing.get_all_start_methods():
         multiprocessing.set_start_method("forkserver", force=True)  # joblib sets its own
     if not copies:
-        yield from _start_server(preload)
-    context = _COPIES if copies else _SERVER
+        yield from starting.start_server(preload)
+    context = starting.COPIES if copies else starting.SERVER
     waiting = iter(jobs)
     running: dict[Connection, _Process] = {}
     try:
         while True:
             for job in itertools.islice(waiting, parallel - len(running)):
                 process = _Process(job, context, wall_limit, memory_limit)
-                running[process.connection] = process  # before the start, so that an interruption kills it
+                running[process.connection] = process  # before the start, so that a signal kills it
                 process.start()
             if not running:
                 return
@@ -151,94 +156,6 @@ def supervise(jobs: Iterable[Job], **options: Any) -> Generator[JobResult, None,
         yield from (each for each in received if isinstance(each, JobResult))
 
 
-def _start_server(preload: Sequence[str]) -> Iterator[None]:
-    """Start the fork server and wait for it; yields while it imports.
-
-    The signals `_OURS` reach this process only, also while the server imports.
-    """
-    global _ready
-    _SERVER.set_forkserver_preload(list(preload))
-    resource_tracker.ensure_running()  # else the server would start it, with Ctrl-C unblocked
-    with _STARTING, _defer_signals():
-        forkserver.ensure_running()
-    server = forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
-    if server == _ready:
-        return
-    first = threading.Thread(target=_start_idle_process, daemon=True)  # blocks until the server answers
-    first.start()
-    end = monotonic() + START_SECONDS
-    while first.is_alive():
-        if monotonic() >= end:
-            os.kill(server, signal.SIGKILL)
-            raise EpigymError(_describe_late_start("the fork server"))
-        first.join(_LONGEST_POLL)
-        yield
-    _ready = server
-
-
-def _start_idle_process() -> None:
-    """Start a process that ends at once."""
-    process = _SERVER.Process(target=bool)
-    with suppress(OSError, EOFError):  # the server is dead: the start of the next process fails
-        with _STARTING, _hide_main_script():
-            process.start()
-        process.join()
-
-
-def _describe_late_start(what: str) -> str:
-    return f"{what} did not start within {START_SECONDS:g} s: the machine may be too busy"
-
-
-def _forget_server() -> None:
-    """Forget the fork server in a forked copy: it belongs to the original process."""
-    forkserver._forkserver._forkserver_pid = None  # type: ignore[attr-defined]
-
-
-os.register_at_fork(after_in_child=_forget_server)
-
-
-@contextmanager
-def _defer_signals() -> Iterator[None]:
-    """Defer the signals `_OURS` during a block; processes started in it, and their descendants, block them."""
-    late: list[int] = []
-    handled = {number: handler for number in _OURS if (handler := signal.getsignal(number)) is not None}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    try:
-        signal.pthread_sigmask(signal.SIG_BLOCK, _OURS)
-        _set_handlers(dict.fromkeys(handled, lambda number, _: late.append(number)))  # another thread may receive them
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        _set_handlers(handled)
-        for number in late:
-            signal.raise_signal(number)
-
-
-def _set_handlers(handlers: Mapping[signal.Signals, Any]) -> None:
-    """Set handlers of signals, in the main thread only: no other thread may."""
-    if threading.current_thread() is threading.main_thread():
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-
-
-@contextmanager
-def _hide_main_script() -> Iterator[None]:
-    """Hide the main script during a block: a process started in it would import the script and run it again.
-
-    A daemon may start such a process as well: it dies with its parent.
-    """
-    main, config = sys.modules["__main__"].__dict__, multiprocessing.current_process()._config  # type: ignore[attr-defined]
-    names: dict[str, Any] = {name: main[name] for name in ("__spec__", "__file__") if name in main}
-    daemon = {name: config.pop(name) for name in ("daemon",) if name in config}
-    main.pop("__file__", None)
-    main["__spec__"] = None
-    try:
-        yield
-    finally:
-        main.update(names)
-        config.update(daemon)
-
-
 class _Process:
     """The process of a running job."""
 
@@ -250,7 +167,7 @@ class _Process:
         memory_limit: int | None,
     ) -> None:
         # Pickled here and sent at once: the process imports modules only when it unpickles them.
-        is_copy = context is _COPIES
+        is_copy = context is starting.COPIES
         work: Work = (job.call, job.arguments) if is_copy else pickle_work(job.call, job.arguments)
         self.connection, sender = context.Pipe(duplex=False)
         self._job = job
@@ -266,8 +183,8 @@ class _Process:
         self._sender = sender
 
     def start(self) -> None:
-        """Start the process; signals are deferred, else it could receive half of its job."""
-        with _STARTING, _defer_signals(), _hide_main_script():
+        """Start the process; a signal would let it receive half of its job."""
+        with starting.start_alone():
             self._start = self._begin = monotonic()
             self._process.start()
         self._sender.close()
@@ -280,12 +197,12 @@ class _Process:
     def choose_poll_seconds(self) -> float:
         """Seconds until the next check: fewer near a limit."""
         until_full = max((self._memory_limit - self._tree.memory) / _FILLED_PER_SECOND, _SHORTEST_POLL)
-        return max(min(until_full, self._end - monotonic(), _LONGEST_POLL), 0.0)
+        return max(min(until_full, self._end - monotonic(), starting.LONGEST_POLL), 0.0)
 
     @property
     def _end(self) -> float:
         """The time at which the process is killed."""
-        end = self._start + START_SECONDS if self._deadline is None else self._deadline + GRACE_SECONDS
+        end = self._start + starting.START_SECONDS if self._deadline is None else self._deadline + GRACE_SECONDS
         return min(end, self._start + self._wall_limit)
 
     def receive(self) -> tuple[list[Message], JobResult | None]:
@@ -320,9 +237,9 @@ class _Process:
         if self._peak >= self._memory_limit:
             return self._stop(SearchStatus.MEMORY_LIMIT)
         if monotonic() >= self._end:
-            if self._deadline is None and self._wall_limit > START_SECONDS:
+            if self._deadline is None and self._wall_limit > starting.START_SECONDS:
                 self.kill()
-                return self._make_result(SearchStatus.ERROR, _describe_late_start("the process"))
+                return self._make_result(SearchStatus.ERROR, starting.describe_late_start("the process"))
             return self._stop(SearchStatus.TIME_LIMIT)
         return None
 

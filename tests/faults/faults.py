@@ -317,6 +317,12 @@ FAULTS: Mapping[str, Fault] = {
           "return self._stop(SearchStatus.TIME_LIMIT)"),),
         ("tests/search/processes/test_supervisor.py",),
     ),
+    "search/processes: starts of threads": Fault(
+        "two threads start processes at a time",
+        (("search/processes/starting.py", "with _STARTING, _defer_signals(), _hide_main_script():",
+          "with _defer_signals(), _hide_main_script():"),),
+        ("tests/search/processes/test_supervisor.py",),
+    ),
     "search/planning: proof of optimality": Fault(
         "a plan counts as shortest when a limit ends the search for shorter ones",
         (("search/planning/improvement.py", "optimal=end is SearchStatus.UNSOLVABLE",

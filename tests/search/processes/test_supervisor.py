@@ -1,12 +1,15 @@
 """Processes with limits enforced from outside start from any process, without counting their start."""
 
 import itertools
+import multiprocessing
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from multiprocessing.context import ForkProcess, ForkServerProcess
 from multiprocessing.process import BaseProcess
@@ -17,7 +20,7 @@ import psutil
 import pytest
 
 from search.agents.result import SearchStatus
-from search.processes import supervisor
+from search.processes import starting, supervisor
 from search.processes.supervisor import GRACE_SECONDS, Job, JobResult, supervise, watch
 from tests.helpers import jobs
 from tests.helpers.benchmark_files import ROOT
@@ -142,6 +145,7 @@ def test_ctrl_c_does_not_reach_the_server_of_processes_while_it_imports(tmp_path
 @pytest.mark.parametrize("copies", [False, True])
 def test_signals_wait_until_a_process_has_received_its_job(copies: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another thread, such as that of a progress bar, receives the signal, which the starting thread cannot block."""
+    assert [ending.value for ending in supervise([Job("first", len, ("",))], parallel=1)] == [0]  # there is a server
     kind = ForkProcess if copies else ForkServerProcess
     begin = kind.start
     over, started = threading.Event(), []
@@ -170,6 +174,96 @@ def test_signals_wait_until_a_process_has_received_its_job(copies: bool, monkeyp
     [process] = started
     process.join(30)
     assert process.exitcode in (0, -signal.SIGKILL)
+
+
+def test_the_named_tests_of_races_exist() -> None:
+    named = re.findall(r"`(test_\w+)`", str(supervisor.__doc__))
+    assert len(named) == 9
+    assert [name for name in named if name not in globals()] == []
+
+
+@pytest.mark.parametrize("copies", [False, True])
+def test_a_signal_right_after_the_start_kills_the_process(
+    copies: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [ending.value for ending in supervise([Job("first", len, ("",))], parallel=1)] == [0]  # there is a server
+    kind = ForkProcess if copies else ForkServerProcess
+    begin, started = kind.start, []
+
+    def start(process: BaseProcess) -> None:
+        begin(process)
+        started.append(process)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(kind, "start", start, raising=False)
+    job = Job("waits", jobs.wait_forever, (str(tmp_path / "started"),))
+    with pytest.raises(KeyboardInterrupt):
+        list(supervise([job], parallel=1, copies=copies))
+    [process] = started
+    try:
+        process.join(30)
+        assert process.exitcode == -signal.SIGKILL
+    finally:
+        process.kill()
+
+
+class Lock:
+    """Calls a function when a thread has to wait for the lock."""
+
+    def __init__(self, on_wait: Callable[[], None]) -> None:
+        self._lock, self._on_wait = threading.RLock(), on_wait
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            self._on_wait()
+            self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+def test_threads_start_processes_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first start goes on once the second thread waits for it, or has started a process meanwhile."""
+    assert [ending.value for ending in supervise([Job("first", len, ("",))], parallel=1)] == [0]  # there is a server
+    begin, is_starting, other_came = ForkServerProcess.start, threading.Event(), threading.Event()
+    overlaps = []
+
+    def start(process: BaseProcess) -> None:
+        overlaps.append(is_starting.is_set())
+        is_starting.set()
+        if len(overlaps) == 1:
+            other_came.wait(30)
+        other_came.set()
+        begin(process)
+        is_starting.clear()
+
+    monkeypatch.setattr(ForkServerProcess, "start", start, raising=False)
+    monkeypatch.setattr(starting, "_STARTING", Lock(lambda: is_starting.is_set() and other_came.set()))
+    values: list[int] = []
+
+    def run_job(number: int) -> None:
+        values.extend(ending.value for ending in supervise([Job(number, jobs.double, (number,))], parallel=1))
+
+    threads = [threading.Thread(target=run_job, args=(number,)) for number in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(values) == [2, 4]
+    assert overlaps == [False, False]
+
+
+def test_a_result_sent_in_time_counts_though_it_is_received_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The supervisor looks at the process when it has ended and its time limit is long over."""
+    before = {child.pid for child in multiprocessing.active_children()}
+    with closing(watch([Job("double", jobs.double, (21,), time_limit=60.0)], parallel=1, copies=True)) as endings:
+        assert next(endings) is None
+        for child in multiprocessing.active_children():
+            if child.pid not in before:
+                child.join()
+        monkeypatch.setattr(supervisor, "monotonic", lambda: monotonic() + 1000)
+        ending = next(each for each in endings if isinstance(each, JobResult))
+    assert (ending.value, ending.failure) == (42, None)
 
 
 def run(script: str, folder: Path, *, from_file: bool = True) -> subprocess.CompletedProcess[str]:
@@ -208,7 +302,7 @@ def test_a_process_that_does_not_start_is_ended(tmp_path: Path, monkeypatch: pyt
     job = Job("late", len, (jobs.Awaited(str(tmp_path / "pipe")),))
     [ending] = supervise([job], parallel=1, wall_limit=0.3)
     assert ending.failure is SearchStatus.TIME_LIMIT
-    monkeypatch.setattr(supervisor, "START_SECONDS", 0.3)
+    monkeypatch.setattr(starting, "START_SECONDS", 0.3)
     [ending] = supervise([job], parallel=1)
     assert (ending.failure, ending.detail) == (SearchStatus.ERROR, "")
     assert ending.message == "the process did not start within 0.3 s: the machine may be too busy"
@@ -217,9 +311,9 @@ def test_a_process_that_does_not_start_is_ended(tmp_path: Path, monkeypatch: pyt
 SLOW = """
 from pathlib import Path
 from epigym.errors import EpigymError
-from search.processes import supervisor
+from search.processes import starting, supervisor
 from tests.helpers import jobs
-supervisor.START_SECONDS = {bound}
+starting.START_SECONDS = {bound}
 waits = 0
 try:
     job = supervisor.Job("double", jobs.double, (21,), time_limit=0.5)

@@ -201,56 +201,81 @@ def find_policy_here(
     channel: ProgressChannel = NO_CHANNEL,
 ) -> PolicyResult:
     """Search in this process; the channel receives counts and results, and enforces the limits."""
-    result = _blank(task, options, kind)
-    budget = options.active_limits.start()
-    if not may_reach_goal(task):
-        result = replace(result, proof="no outcomes make the literals of the goal true")
-        return result.with_costs(search_seconds=budget.seconds)
+    return _PolicyRun(task, configuration, options, policy_file, kind, channel).find()
 
-    def report(status: SearchStatus) -> PolicyResult:
-        """The current result: the policy, verified and written when it is new or has a new depth; else the status."""
-        known = replace(result, status=status).with_costs(search_seconds=budget.seconds, peak_bytes=peak_bytes())
-        if search is None:
-            return known
-        known = replace(known, **asdict(search.counts()), optimal=search.is_optimal)
-        if search.is_solved:
-            known = replace(known, status=SearchStatus.SOLVED)
-            if known.policy is None or known.depth != search.graph.depth[space.initial]:
-                channel.set_time_limit(None)
-                with budget.pause():
-                    known = _verify(known, search.make_policy(), policy_file)
-            channel.send(known)
-        elif status is SearchStatus.UNSOLVABLE:
-            unused = known.distinct - known.expanded
-            proof = f"the and-or graph is exhausted: {known.distinct} e-states, {unused} not needed"
-            known = replace(known, proof=proof)
-        return known
 
-    search: PolicySearch | None = None
-    try:
-        space = StateSpace(task, consistent_beliefs=result.consistent_beliefs)
-        search = PolicySearch(space, RelaxedPlan(space), budget, None if channel is NO_CHANNEL else channel.send)
-        limits = replace(options.active_limits, time_limit=min(LINEAR_SHARE * budget.left, LINEAR_SECONDS))
-        search.follow(_linear_plan(task, configuration, replace(options, limits=limits)))
+class _PolicyRun:
+    """One search for a policy in this process, with its latest result."""
+
+    def __init__(
+        self,
+        task: Task,
+        configuration: Configuration,
+        options: SearchOptions,
+        policy_file: File | None,
+        kind: Kind,
+        channel: ProgressChannel,
+    ) -> None:
+        self._task, self._configuration, self._options = task, configuration, options
+        self._policy_file, self._kind, self._channel = policy_file, kind, channel
+        self._budget = options.active_limits.start()
+        self._result = _blank(task, options, kind)
+        self._search: PolicySearch | None = None  # None until there is a state space
+
+    def find(self) -> PolicyResult:
+        """Search within the limits."""
+        try:
+            return self._find()
+        except BudgetExceededError as error:
+            return self._report(error.status)
+        except MemoryError:
+            return self._report(SearchStatus.MEMORY_LIMIT)
+
+    def _find(self) -> PolicyResult:
+        if not may_reach_goal(self._task):
+            result = replace(self._result, proof="no outcomes make the literals of the goal true")
+            return result.with_costs(search_seconds=self._budget.seconds)
+        space = StateSpace(self._task, consistent_beliefs=self._options.consistent_beliefs)
+        on_progress = None if self._channel is NO_CHANNEL else self._channel.send
+        self._search = search = PolicySearch(space, RelaxedPlan(space), self._budget, on_progress)
+        search.follow(self._find_linear_plan())
         space.use_symmetries()
-        search.find_strong_cyclic() if result.heuristic == "cyclic" else search.find_strong()
-        result = report(SearchStatus.UNSOLVABLE)
-        if result.heuristic != "shortest" or result.status is not SearchStatus.SOLVED:
-            return result
-        channel.set_time_limit(budget.left)
+        search.find_strong_cyclic() if self._kind == "cyclic" else search.find_strong()
+        self._result = self._report(SearchStatus.UNSOLVABLE)
+        if self._kind != "shortest" or self._result.status is not SearchStatus.SOLVED:
+            return self._result
+        self._channel.set_time_limit(self._budget.left)
         search.improve()
-        return report(SearchStatus.SOLVED)
-    except BudgetExceededError as error:
-        return report(error.status)
-    except MemoryError:
-        return report(SearchStatus.MEMORY_LIMIT)
+        return self._report(SearchStatus.SOLVED)
 
+    def _find_linear_plan(self) -> tuple[str, ...]:
+        """Search for a linear plan; returns its actions, none when the search finds no plan within the limits."""
+        seconds = min(LINEAR_SHARE * self._budget.left, LINEAR_SECONDS)
+        options = replace(self._options, limits=replace(self._options.active_limits, time_limit=seconds))
+        with suppress(TaskError):  # designated worlds disagree about an observability type
+            return search_in_process(self._task, self._configuration, options).result.plan or ()
+        return ()
 
-def _linear_plan(task: Task, configuration: Configuration, options: SearchOptions) -> tuple[str, ...]:
-    """Search for a linear plan; returns its actions, none when the search finds no plan within the limits."""
-    with suppress(TaskError):  # designated worlds disagree about an observability type
-        return search_in_process(task, configuration, options).result.plan or ()
-    return ()
+    def _report(self, status: SearchStatus) -> PolicyResult:
+        """The current result: the policy, verified and written when it is new or has a new depth; else the status."""
+        result = replace(self._result, status=status)
+        result = result.with_costs(search_seconds=self._budget.seconds, peak_bytes=peak_bytes())
+        search = self._search
+        if search is None:
+            return result
+        result = replace(result, **asdict(search.counts()), optimal=search.is_optimal)
+        if search.is_solved:
+            result = replace(result, status=SearchStatus.SOLVED)
+            if result.policy is None or result.depth != search.depth:
+                self._channel.set_time_limit(None)
+                with self._budget.pause():
+                    result = _verify(result, search.make_policy(), self._policy_file)
+            self._channel.send(result)
+        elif status is SearchStatus.UNSOLVABLE:
+            unused = result.distinct - result.expanded
+            proof = f"the and-or graph is exhausted: {result.distinct} e-states, {unused} not needed"
+            result = replace(result, proof=proof)
+        return result
 
 
 def _verify(result: PolicyResult, policy: Policy, policy_file: File | None) -> PolicyResult:

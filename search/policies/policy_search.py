@@ -75,6 +75,11 @@ class PolicySearch:
         """Whether the search has found a policy."""
         return self._root in self.graph.depth or self.cyclic is not None
 
+    @property
+    def depth(self) -> int | None:
+        """The depth of the best strong policy; None when there is none."""
+        return self.graph.depth.get(self._root)
+
     def make_policy(self) -> Policy:
         """Make the best policy until now."""
         is_cyclic = self._root not in self.graph.depth

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "formula.hpp"
+#include "none.hpp"
 
 namespace epi {
 
@@ -22,7 +23,6 @@ public:
         std::uint32_t path;
         FormulaId rest;
     };
-    static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
     // Divides the beliefs among `roots` for most sharing; other beliefs are divided after the first agent.
     BeliefPaths(const Formulas& formulas, std::uint32_t agents, const std::vector<FormulaId>& roots);

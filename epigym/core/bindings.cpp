@@ -328,25 +328,74 @@ auto refine_worlds(const RowArrays& arrays, const Input1<std::int64_t>& colours)
                            to_numpy(std::move(found.colour)));
 }
 
-using EdgeArrays = std::tuple<Input1<std::int64_t>, Input1<std::int32_t>, Input1<Colour>>;
-using ListArrays = std::tuple<Input1<std::int64_t>, Input1<std::int32_t>>;
-
 template <class T, class Source, class... Options>
 std::vector<T> to_vector(const nb::ndarray<const Source, Options...>& array) {
     return {array.data(), array.data() + array.size()};
 }
 
-// As above, for a table of agents x fluents.
-template <class T, class Source>
-std::vector<T> to_vector(const Input2<Source>& array, const SharedSpace& space) {
-    if (array.shape(0) != space.space.task().agents || array.shape(1) != space.space.task().fluents)
-        throw std::invalid_argument("a table of beliefs is not one of agents and fluents");
-    return to_vector<T>(array);
-}
+// Reads the arrays of a Python object by the names of its attributes.
+class ArrayReader {
+public:
+    ArrayReader(nb::handle arrays, const SharedSpace& space) : arrays_(arrays), space_(space) {}
 
-FeatureTables::Edges to_edges(const EdgeArrays& arrays) {
-    const auto& [ptr, object, label] = arrays;
-    return {to_vector<std::int64_t>(ptr), to_vector<std::int32_t>(object), to_vector<Colour>(label)};
+    template <class Source, class T>
+    void read(const char* name, std::vector<T>& out) const {
+        out = to_vector<T>(get<Input1<Source>>(name));
+    }
+    // A table of agents x fluents.
+    template <class Source, class T>
+    void read_beliefs(const char* name, std::vector<T>& out) const {
+        const auto array = get<Input2<Source>>(name);
+        if (array.shape(0) != space_.space.task().agents || array.shape(1) != space_.space.task().fluents)
+            throw std::invalid_argument("a table of beliefs is not one of agents and fluents");
+        out = to_vector<T>(array);
+    }
+    void read_edges(const char* name, FeatureTables::Edges& out) const {
+        const auto [ptr, object, label] =
+            get<std::tuple<Input1<std::int64_t>, Input1<std::int32_t>, Input1<Colour>>>(name);
+        out = {to_vector<std::int64_t>(ptr), to_vector<std::int32_t>(object), to_vector<Colour>(label)};
+    }
+    void read_lists(const char* name, std::vector<std::int64_t>& ptr, std::vector<std::int32_t>& members) const {
+        const auto [first, all] = get<std::tuple<Input1<std::int64_t>, Input1<std::int32_t>>>(name);
+        ptr = to_vector<std::int64_t>(first);
+        members = to_vector<std::int32_t>(all);
+    }
+
+private:
+    template <class Array>
+    Array get(const char* name) const {
+        Array array;
+        if (!nb::try_cast(arrays_.attr(name), array))
+            throw nb::type_error(("the array '" + std::string(name) + "' has a wrong type or number of axes").c_str());
+        return array;
+    }
+
+    nb::handle arrays_;
+    const SharedSpace& space_;
+};
+
+FeatureTables to_feature_tables(const SharedSpace& space, const FormulaLists& formulas, const Numbers& goal,
+                                nb::handle arrays) {
+    FeatureTables tables;
+    tables.formulas = to_formulas(formulas);
+    tables.goal = goal;
+    const ArrayReader reader(arrays, space);
+    reader.read<std::int32_t>("agent_object", tables.agent_object);
+    reader.read<Colour>("objects", tables.objects);
+    reader.read<Colour>("fluent_fine", tables.fluent_fine);
+    reader.read<Colour>("fluent_coarse", tables.fluent_coarse);
+    reader.read_beliefs<Colour>("belief_fine", tables.belief_fine);
+    reader.read_beliefs<Colour>("belief_coarse", tables.belief_coarse);
+    reader.read<Colour>("goal_fine", tables.goal_fine);
+    reader.read<Colour>("goal_coarse", tables.goal_coarse);
+    reader.read<Colour>("fact_fine", tables.fact_fine);
+    reader.read<bool>("relevant_fluent", tables.relevant_fluent);
+    reader.read_beliefs<bool>("relevant_belief", tables.relevant_belief);
+    reader.read_edges("fluent_edges", tables.fluent_edges);
+    reader.read_edges("goal_edges", tables.goal_edges);
+    reader.read_edges("fact_edges", tables.fact_edges);
+    reader.read_lists("goal_children", tables.child_ptr, tables.child);
+    return tables;
 }
 
 using StateArrays = std::map<std::string, nb::ndarray<const float, nb::c_contig, nb::device::cpu>>;
@@ -582,36 +631,11 @@ NB_MODULE(_core, m) {
     nb::class_<FeatureTables>(m, "FeatureTables", "The types of everything in a task under a goal.")
         .def(
             "__init__",
-            [](FeatureTables* self, SharedSpace& space, const FormulaLists& formulas, const Numbers& goal,
-               const Input1<std::int32_t>& agent_object, const Input1<Colour>& objects,
-               const Input1<Colour>& fluent_fine, const Input1<Colour>& fluent_coarse,
-               const Input2<Colour>& belief_fine, const Input2<Colour>& belief_coarse,
-               const Input1<Colour>& goal_fine, const Input1<Colour>& goal_coarse, const Input1<Colour>& fact_fine,
-               const Input1<bool>& relevant_fluent, const Input2<bool>& relevant_belief,
-               const EdgeArrays& fluent_edges, const EdgeArrays& goal_edges, const EdgeArrays& fact_edges,
-               const ListArrays& goal_children) {
-                new (self) FeatureTables{to_formulas(formulas),
-                                         goal,
-                                         to_vector<std::int32_t>(agent_object),
-                                         to_vector<Colour>(objects),
-                                         to_vector<Colour>(fluent_fine),
-                                         to_vector<Colour>(fluent_coarse),
-                                         to_vector<Colour>(belief_fine, space),
-                                         to_vector<Colour>(belief_coarse, space),
-                                         to_vector<Colour>(goal_fine),
-                                         to_vector<Colour>(goal_coarse),
-                                         to_vector<Colour>(fact_fine),
-                                         to_vector<std::uint8_t>(relevant_fluent),
-                                         to_vector<std::uint8_t>(relevant_belief, space),
-                                         to_edges(fluent_edges),
-                                         to_edges(goal_edges),
-                                         to_edges(fact_edges),
-                                         to_vector<std::int64_t>(std::get<0>(goal_children)),
-                                         to_vector<std::int32_t>(std::get<1>(goal_children))};
+            [](FeatureTables* self, SharedSpace& space, const FormulaLists& formulas, const Numbers& goal, nb::object arrays) {
+                new (self) FeatureTables(to_feature_tables(space, formulas, goal, arrays));
             },
-            "space"_a, "formulas"_a, "goal"_a, "agent_object"_a, "objects"_a, "fluent_fine"_a, "fluent_coarse"_a,
-            "belief_fine"_a, "belief_coarse"_a, "goal_fine"_a, "goal_coarse"_a, "fact_fine"_a, "relevant_fluent"_a,
-            "relevant_belief"_a, "fluent_edges"_a, "goal_edges"_a, "fact_edges"_a, "goal_children"_a);
+            "space"_a, "formulas"_a, "goal"_a, "arrays"_a,
+            "`arrays`: an object with the arrays as attributes, see `epigym.features.counts.FeatureTables`.");
 
     nb::class_<SharedFeatures>(m, "Features", "Relational features of e-states of a space.")
         .def(nb::init<SharedSpace&, FeatureTables, unsigned, bool>(), "space"_a, "tables"_a, "level"_a, "worlds"_a,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model.hpp"
+#include "none.hpp"
 
 namespace epi {
 
@@ -59,11 +60,10 @@ public:
     // Fills them; merge(r, out) replaces the worlds of the model's relation r by blocks.
     template <class P, class Merge>
     void fill(const Model<P>& model, Merge&& merge) {
-        constexpr auto none = ~std::uint32_t{0};
-        number_.assign(model.relations(), none);
+        number_.assign(model.relations(), kNone);
         count_ = 0;
         for (auto r : model.relation_of) {
-            if (number_[r] != none) continue;
+            if (number_[r] != kNone) continue;
             if (relations_.size() == count_) relations_.emplace_back();
             merge(r, relations_[count_]);
             const auto last = relations_.begin() + static_cast<std::ptrdiff_t>(count_);

@@ -7,12 +7,11 @@
 
 #include "contraction.hpp"
 #include "hashing.hpp"
+#include "none.hpp"
 
 namespace epi {
 
 namespace {
-
-constexpr auto kNone = ~std::uint32_t{0};
 
 void append_words(Bytes& out, const WideBits& set) {
     const auto at = out.size();

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "none.hpp"
+
 namespace epi {
 
 // Nodes by their costs, which are integers. The level is the cost of the nodes to be popped; costs never lie below it.
@@ -50,7 +52,6 @@ public:
 private:
     static constexpr std::uint64_t kLists = 256;
     static constexpr std::uint64_t kNever = ~std::uint64_t{0};
-    static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
     using Entry = std::pair<std::uint64_t, std::uint32_t>;
     std::array<std::uint32_t, kLists> first_;  // per cost modulo kLists

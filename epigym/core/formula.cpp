@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "belief_paths.hpp"
+#include "none.hpp"
 
 namespace epi {
 
@@ -99,9 +100,9 @@ const typename P::Set& Truths<P>::follow(std::uint32_t path) {
     }
     auto& found = path_worlds_[path];
     if (path_stamps_[path] != stamp_) {
-        const auto [before, agent] = paths_ == nullptr ? BeliefPaths::Path{BeliefPaths::kNone, path} : paths_->paths()[path];
+        const auto [before, agent] = paths_ == nullptr ? BeliefPaths::Path{kNone, path} : paths_->paths()[path];
         P::clear(found, model_->worlds);
-        add_successors(model_->rows(agent), before == BeliefPaths::kNone ? model_->designated : follow(before), found);
+        add_successors(model_->rows(agent), before == kNone ? model_->designated : follow(before), found);
         path_stamps_[path] = stamp_;
     }
     return found;

@@ -150,7 +150,7 @@ void RelationalGraphs::add_atoms(TypedGraph& out) {
         return static_cast<std::uint32_t>(out.state.size()) - 1;
     };
     for (std::uint32_t f = 0; f < fluents_; ++f) {
-        auto& node = node_[fluent_at_ + f] = kAbsent;
+        auto& node = node_[fluent_at_ + f] = kNone;
         if (fluent_holds_[f] == 0 && !tables_.relevant_fluent[f]) continue;
         node = add(fluent_at_ + f, first_state(kFluent) + atoms_.fluent[f]);
         for (auto e = fluent_edge_ptr_[f]; e < fluent_edge_ptr_[f + 1]; ++e)
@@ -158,7 +158,7 @@ void RelationalGraphs::add_atoms(TypedGraph& out) {
     }
     out.edges.insert(out.edges.end(), fixed_edges_.begin(), fixed_edges_.end());
     for (const auto& edge : child_edges_)
-        if (node_[edge.target] != kAbsent) out.edges.push_back({edge.source, node_[edge.target], edge.relation});
+        if (node_[edge.target] != kNone) out.edges.push_back({edge.source, node_[edge.target], edge.relation});
     std::uint32_t belief = 0;
     for (std::uint32_t agent = 0; agent < agents_; ++agent) {
         const auto self = static_cast<std::uint32_t>(tables_.agent_object[agent]);
@@ -166,7 +166,7 @@ void RelationalGraphs::add_atoms(TypedGraph& out) {
             if (atoms_.belief[belief] == Atoms::kDefaultBelief && !tables_.relevant_belief[belief]) continue;
             const std::uint32_t node = add(belief_at_ + belief, first_state(kBelief) + atoms_.belief[belief]);
             out.edges.push_back({node, self, kWho});
-            if (node_[fluent_at_ + f] != kAbsent) out.edges.push_back({node, node_[fluent_at_ + f], kAbout});
+            if (node_[fluent_at_ + f] != kNone) out.edges.push_back({node, node_[fluent_at_ + f], kAbout});
         }
     }
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "features.hpp"
+#include "none.hpp"
 #include "space.hpp"
 
 namespace epi {
@@ -79,8 +80,6 @@ public:
     void build_without_worlds(TypedGraph& out) const;
 
 private:
-    static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
-
     void list_edges();
     void add_places(std::uint32_t kind, std::uint32_t first, std::uint32_t end, TypedGraph& out) const;
     template <class P>
@@ -107,7 +106,7 @@ private:
     std::vector<World> kept_;                           // worlds that are nodes
     std::vector<std::uint32_t> rank_;                   // per world: its position in kept_, or kMaxWorlds
     std::vector<std::uint64_t> fluent_holds_, goal_holds_;  // bits over kept_: where each is true
-    std::vector<std::uint32_t> node_;                   // per place: its node, or kAbsent
+    std::vector<std::uint32_t> node_;                   // per place: its node, or kNone
     std::vector<std::uint32_t> row_at_;                 // kept worlds x agents: the node of the row
     std::vector<Edge> possible_, who_;                  // from rows
 };

@@ -7,6 +7,7 @@
 
 #include "belief_paths.hpp"
 #include "cost_queue.hpp"
+#include "none.hpp"
 #include "space.hpp"
 
 namespace epi {
@@ -68,7 +69,6 @@ private:
     using Node = std::uint32_t;
     using Cost = std::uint64_t;
     static constexpr Cost kInfinite = ~Cost{0};
-    static constexpr Node kNone = ~Node{0};
 
     // The stored result for an e-state; its preferred actions end where the next entry starts.
     struct Entry {

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "applicability.hpp"
+#include "none.hpp"
 
 namespace epi {
 
@@ -59,18 +60,17 @@ void Updater<P>::choose_types(ActionId id) {
     const Action& action = table_->actions[id];
     type_.resize(agents_);
     for (std::uint32_t i = 0; i < agents_; ++i) {
-        constexpr auto none = ~std::uint32_t{0};
         const auto& choices = table_->observability[action.observability[i]];
         if (choices.size() == 1) {  // its condition is true
             type_[i] = choices.front().relation;
             continue;
         }
-        std::uint32_t chosen = none;
+        std::uint32_t chosen = kNone;
         Set left = *occurrence_.starts;
         for (const auto& [condition, relation] : choices) {
             const Set& holds = state_.truths.worlds(condition);
             if (!intersects(left, holds)) continue;
-            if (chosen != none && chosen != relation) throw Disagreement(id, i);
+            if (chosen != kNone && chosen != relation) throw Disagreement(id, i);
             chosen = relation;
             left.subtract(holds);
             if (!left.any()) break;

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -113,11 +113,11 @@ class FeatureTables:
 
         Raises:
             TaskError: when the goal names a fluent or agent that the task of the space does not have.
+            TypeError: when an array has a wrong type or number of axes.
             ValueError: when a table of beliefs is not one of its agents and fluents.
         """
         formulas, goal = pack_formulas(space.task, self.goal)
-        arrays: dict[str, Any] = {name: getattr(self, name) for name in FeatureTables.__slots__ if name != "goal"}
-        return _core.FeatureTables(space.core, formulas, goal, **arrays)
+        return _core.FeatureTables(space.core, formulas, goal, self)
 
 
 class FeatureRows(NamedTuple):

@@ -170,6 +170,12 @@ def test_tables_that_do_not_fit_are_refused(changes: dict[str, Any], reason: str
         RelationalFeatures(StateSpace(coin()), tables, 0, False)
 
 
+def test_an_array_with_other_axes_is_named() -> None:
+    tables = replace(coin_tables(), fluent_fine=np.zeros((2, 2), dtype=np.uint64))
+    with pytest.raises(TypeError, match="array 'fluent_fine' has a wrong type or number of axes"):
+        tables.pack(StateSpace(coin()))
+
+
 def test_levels_and_colours() -> None:
     with pytest.raises(ValueError, match="levels"):
         RelationalFeatures(StateSpace(coin()), coin_tables(), 3, False)

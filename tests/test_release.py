@@ -47,6 +47,33 @@ def test_requirements_are_an_oldest_version_that_the_tested_one_exceeds() -> Non
     assert [str(one) for one in needed if one.name not in TESTED or TESTED[one.name] not in one.specifier] == []
 
 
+def test_wheels_are_built_for_the_oldest_python_and_once_for_all_from_the_stable_abi_on() -> None:
+    tools = SETTINGS["tool"]
+    first = tools["scikit-build"]["wheel"]["py-api"]
+    oldest = PROJECT["requires-python"].removeprefix(">=").replace(".", "")
+    assert tools["cibuildwheel"]["build"][:2] == [f"cp{oldest}-*", f"{first}-*"]
+    assert "nanobind_add_module(_core STABLE_ABI " in text("CMakeLists.txt")
+
+
+def test_a_release_has_the_wheels_of_two_systems_and_the_sources() -> None:
+    workflow = yaml.load(text(".github/workflows/release.yml"), yaml.BaseLoader)
+    jobs = workflow["jobs"]
+    assert workflow["on"] == {"push": {"tags": ["v*"]}}
+    assert [name.partition("-")[0] for name in jobs["wheels"]["strategy"]["matrix"]["os"]] == ["ubuntu", "macos"]
+    assert set(jobs["release"]["needs"]) == set(jobs) - {"release"} == {"wheels", "sdist"}
+    writers = [name for name, job in jobs.items() if job.get("permissions")]
+    assert (workflow["permissions"], writers) == ({"contents": "read"}, ["release"])
+
+
+def test_hooks_before_a_commit_are_the_checks_of_make_test() -> None:
+    [repository] = yaml.safe_load(text(".pre-commit-config.yaml"))["repos"]
+    entries = [hook["entry"] for hook in repository["hooks"]]
+    checks = re.findall(r"^\t\$\(BIN\)/((?:ruff|mypy).*)$", text("Makefile"), flags=re.MULTILINE)
+    assert len(checks) == 3
+    # The hook formats where `make test` only compares.
+    assert entries == [f".venv/bin/{check.removesuffix(' --check')}" for check in checks]
+
+
 def test_hosted_checks_run_with_the_oldest_python() -> None:
     workflow = yaml.load(text(".github/workflows/ci.yml"), yaml.BaseLoader)
     assert workflow["on"] == ["push", "pull_request"]

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,12 +35,13 @@ from epigym.config.values import make
 from epigym.encoding.goal_graph import MAX_LABEL, GoalGraph, goal_graph
 from epigym.encoding.identifiers import Bitmask, Hash, Identifiers, Map
 from epigym.encoding.relational import Relational, RelationalEncoder
-from epigym.errors import UsageError
+from epigym.errors import LimitError, UsageError
 from epigym.names import unknown
 from epigym.space.growing import GrowingTable
 from epigym.space.rows import GoalPart, GraphBatch, Rows, goal_parts, unroll
 from epigym.space.space import StateSpace
 from epigym.task.formula import Formula
+from epigym.task.task import Task
 
 if TYPE_CHECKING:
     from gymnasium.spaces import GraphInstance
@@ -92,7 +93,7 @@ class Encoder:
             encoding = require_identifiers(make_encoding({"name": encoding, **settings}))
         task = space.task if goal is None else replace(space.task, goal=tuple(goal))
         graph = goal_graph(task)
-        encoding.check_fit(task, graph)
+        _check_fit(encoding, task, graph)
         self.space = space
         self.encoding = encoding
         self.largest = np.ones(encoding.width, np.uint8)
@@ -207,7 +208,32 @@ def make_encoder(space: StateSpace, encoding: Encoding, goal: Sequence[Formula] 
     Raises:
         LimitError: when the task does not fit the encoding.
     """
-    return encoding.encoder(space, goal)
+    found: AnyEncoder | None = encoding.encoder(space, goal)
+    return Encoder(space, cast(Identifiers, encoding), goal) if found is None else found
+
+
+def _check_fit(encoding: Identifiers, task: Task, goal: GoalGraph) -> None:
+    """Refuse a task that does not fit an encoding.
+
+    Raises:
+        LimitError: naming the settings to raise and the encodings that would fit.
+    """
+    shortfalls = encoding.shortfalls(task, goal)
+    if not shortfalls:
+        return
+    found = ", ".join(f"{name}={getattr(encoding, name)}" for name in shortfalls)
+    remedy = " and ".join(f"{name}={value}" for name, value in shortfalls.items())
+    others = {
+        name: kind(width=encoding.width)
+        for name, kind in ENCODINGS.items()
+        if issubclass(kind, Identifiers) and kind is not type(encoding)
+    }
+    fitting = [f"encoding={name}" for name, other in others.items() if not other.shortfalls(task, goal)]
+    raise LimitError(
+        f"{task.name!r} ({len(task.fluents)} fluents, goal identifiers up to {max(goal.nodes)}) does not fit the "
+        f"{encoding.name} encoding with {found}: raise to {remedy}"
+        + (f", or use {' or '.join(fitting)}" if fitting else "")
+    )
 
 
 def graph_instance(batch: GraphBatch, index: int = 0) -> GraphInstance:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import xxhash
@@ -18,9 +18,6 @@ from epigym.errors import LimitError
 from epigym.space.space import StateSpace
 from epigym.task.formula import Formula
 from epigym.task.task import Task
-
-if TYPE_CHECKING:
-    from epigym.encoding.encoder import Encoder
 
 Identify = Callable[[NDArray[np.bool_], NDArray[np.int64]], NDArray[np.uint8]]
 """From the valuations of worlds and their repetition indices or ranks to identifier bits, see `Encoder.identify`."""
@@ -53,40 +50,18 @@ class Identifiers(ABC):
         """uint8[n, width]: the identifiers of the n nodes of a goal."""
         return to_bits(_numbers(goal), self.width)
 
-    def encoder(self, space: StateSpace, goal: Sequence[Formula] | None = None) -> Encoder:
-        """The graphs of a space's e-states under a goal, that of its task by default."""
-        from epigym.encoding.encoder import Encoder  # which takes encodings by their names, too
+    def encoder(self, space: StateSpace, goal: Sequence[Formula] | None = None) -> Any:
+        """An encoder of other graphs, with `graphs`, `under` and `without_worlds`; None for `Encoder`.
 
-        return Encoder(space, self, goal)
+        Args:
+            space: where the e-states live.
+            goal: the subgoals; those of the space's task by default.
+        """
+        return None
 
     @abstractmethod
     def of_worlds(self, task: Task, goal: GoalGraph) -> Identify:
         """A function that makes the identifiers of the worlds of e-states of a task under a goal."""
-
-    def check_fit(self, task: Task, goal: GoalGraph) -> None:
-        """Refuse a task that does not fit.
-
-        Raises:
-            LimitError: naming the settings to raise and the encodings that would fit.
-        """
-        shortfalls = self.shortfalls(task, goal)
-        if not shortfalls:
-            return
-        found = ", ".join(f"{name}={getattr(self, name)}" for name in shortfalls)
-        remedy = " and ".join(f"{name}={value}" for name, value in shortfalls.items())
-        from epigym.encoding.encoder import ENCODINGS
-
-        others = {
-            name: kind(width=self.width)
-            for name, kind in ENCODINGS.items()
-            if issubclass(kind, Identifiers) and kind is not type(self)
-        }
-        fitting = [f"encoding={name}" for name, other in others.items() if not other.shortfalls(task, goal)]
-        raise LimitError(
-            f"{task.name!r} ({len(task.fluents)} fluents, goal identifiers up to {max(goal.nodes)}) does not fit the "
-            f"{self.name} encoding with {found}: raise to {remedy}"
-            + (f", or use {' or '.join(fitting)}" if fitting else "")
-        )
 
     def _below(self, needed: Mapping[str, int]) -> dict[str, int]:
         return {name: value for name, value in needed.items() if value > getattr(self, name)}

@@ -25,7 +25,8 @@ from epigym.errors import EpigymError
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from learn.models.base import Base, correct
-from learn.models.gine.model import CLASSES, GINE, NetworkModel
+from learn.models.gine.kinds import CLASSES, GINE
+from learn.models.gine.model import NetworkModel
 from learn.models.gine.network import make_network, save_network
 from learn.models.model import GENERAL
 from learn.training.batches import Batch

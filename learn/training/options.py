@@ -14,7 +14,7 @@ from epigym.config.values import UNSET, Above, Amount, AtLeast, AtMost, Below, C
 from epigym.errors import MissingError, UsageError
 from learn.data.sources import SourceOptions
 from learn.models.files import MODEL_FILE
-from learn.models.gine.model import CLASSES, PAPER, Margin
+from learn.models.gine.kinds import CLASSES, PAPER, Margin
 
 RUN_FILE = "run.json"
 """The record of a run, written into its folder when it is finished."""

@@ -16,7 +16,7 @@ from epigym.errors import ModelError
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from learn.models.files import read_values
-from learn.models.gine.model import GINE
+from learn.models.gine.kinds import GINE
 from learn.models.linear.model import LINEAR
 from learn.models.opening import locate_model, open_for
 from learn.models.scoring import Device, Scorer

@@ -34,7 +34,7 @@ from learn.train import Train
 from learn.training.batches import Batch
 from learn.training.fitting import build
 from tests.helpers.commands import compose
-from tests.helpers.trained import random_regressor
+from tests.helpers.trained import bind, random_regressor
 
 FOLDER = Path("outputs", "gpu")
 OURS = {"accelerator": "gpu", "minutes": "4", "repeats": "100"}
@@ -80,11 +80,11 @@ def score_batches(accelerator: str, repeats: int) -> Table:
     space = StateSpace(load_problem(PROBLEM))
     deque(breadth_first(space), maxlen=0)
     scorers: dict[str, Scorer] = {  # weights do not matter for the time; a scorer moves its network to the device
-        "cpu, plain": NetworkScorer(random_regressor(), space),
-        "cpu, equal worlds once": PaperScorer(random_regressor(), space),
+        "cpu, plain": bind(NetworkScorer, random_regressor(), space),
+        "cpu, equal worlds once": bind(PaperScorer, random_regressor(), space),
     }
     if accelerator == "gpu":
-        scorers["gpu, plain"] = NetworkScorer(random_regressor(), space, "cuda")
+        scorers["gpu, plain"] = bind(NetworkScorer, random_regressor(), space, "cuda")
     columns = {"projected": [PROJECTED / size for size in BATCHES]}
     for name, scorer in scorers.items():
         columns[name] = [1e3 * measure_scoring(scorer, len(space), size, repeats) for size in BATCHES]

@@ -1,18 +1,21 @@
 """Networks with random weights, as if trained."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import nn
 
 from epigym.config.targets import TARGET
+from epigym.space.space import StateSpace
 from learn.models.base import Base
 from learn.models.calibration import Calibration
-from learn.models.gine.model import CLASSES, GINE, NetworkModel
+from learn.models.gine.kinds import CLASSES, GINE
+from learn.models.gine.model import NetworkModel
 from learn.models.gine.network import GineNetwork, make_network, save_network
 
+S = TypeVar("S")
 PAPER = {TARGET: CLASSES["paper"]}
 SMALL = {"width": 8, "layers": 2}
 """Settings of a `GineNetwork`."""
@@ -54,6 +57,11 @@ def random_model(
         weights=save_network(made),
         steps=steps or Calibration(),
     )
+
+
+def bind(kind: Callable[..., S], model: NetworkModel, space: StateSpace, *device: str) -> S:
+    """A scorer of PyTorch, which `make_scorer` chooses only where the core does not evaluate the network."""
+    return kind(space, model.network, model.encoding, model.base, model.steps, *device)
 
 
 def random_regressor(encoding: str = "hash") -> NetworkModel:

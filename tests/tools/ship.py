@@ -10,7 +10,7 @@ from pathlib import Path
 from epigym.errors import UsageError
 from epigym.io.files import read_json, write_json
 from learn.models import open_model, shipped
-from learn.models.gine.model import GINE
+from learn.models.gine.kinds import GINE
 from learn.models.linear.model import LINEAR
 
 

@@ -19,7 +19,8 @@ from epigym.features.texts import list_names
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from learn.models.base import BaseHeuristic
-from learn.models.gine.model import GINE, NetworkModel
+from learn.models.gine.kinds import GINE
+from learn.models.gine.model import NetworkModel
 
 
 class Influence(NamedTuple):

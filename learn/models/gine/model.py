@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from epigym import _core
 from epigym.config.packages import extras
 from epigym.config.targets import TARGET
-from epigym.config.values import AtLeast, Below
 from epigym.encoding.encoder import Encoder, make_encoder, make_encoding
 from epigym.encoding.goal_graph import MAX_LABEL
 from epigym.encoding.identifiers import Identifiers
@@ -26,18 +25,12 @@ from epigym.space.rows import GraphBatch
 from epigym.space.space import StateSpace, as_ids
 from learn.models.base import Base
 from learn.models.files import Content
+from learn.models.gine.kinds import CLASSES, GINE, PAPER
 from learn.models.model import Model
 from learn.models.scoring import CorrectingScorer, Device, Scorer
 
 if TYPE_CHECKING:
     from torch import nn
-
-GINE, PAPER = "gine", "paper"
-"""The kinds of the networks of epigym."""
-CLASSES = {GINE: "learn.models.gine.network.GineNetwork", PAPER: "learn.models.gine.paper.PaperNetwork"}
-"""Their classes."""
-Margin = Annotated[float, AtLeast(0), Below(0.5)]
-"""Of the outputs of the paper's network from 0 and 1."""
 
 Weights = Mapping[str, NDArray[Any]]
 
@@ -87,8 +80,9 @@ class NetworkModel(Model):
         if device == "cuda" and not has_gpu:
             raise UsageError("device=cuda: PyTorch finds no GPU here: give device=cpu")
         if self.kind == PAPER and is_ours and device != "cuda":
-            return PaperScorer(self, space)
-        return NetworkScorer(self, space, "cuda" if has_gpu and device != "cpu" else "cpu")
+            return PaperScorer(space, self.network, self.encoding, self.base, self.steps)
+        chosen = "cuda" if has_gpu and device != "cpu" else "cpu"
+        return NetworkScorer(space, self.network, self.encoding, self.base, self.steps, chosen)
 
     @cached_property
     def network(self) -> nn.Module:
@@ -99,7 +93,12 @@ class NetworkModel(Model):
         """
         from learn.models.gine.network import load_network
 
-        return load_network(self)
+        settings = self.settings if self.kind == GINE else {**self.settings, TARGET: CLASSES.get(self.kind, self.kind)}
+        try:
+            return load_network(settings, self.encoding, self.types, self.weights)
+        except Exception as error:  # a user's network may raise any exception
+            reason = str(error).partition("\n")[0].rstrip(":")
+            raise ModelError(f"{self.path}: no network of kind {self.kind}: {reason}") from None
 
     def _pack(self) -> Content:
         values = {name: getattr(self, name) for name in ("settings", "base", "encoding", "types")}

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch_geometric.nn import GINEConv
 
 from epigym.config.targets import TARGET, find, make
 from epigym.encoding.encoder import Encoding, make_encoding
 from epigym.encoding.relational import KIND_OF, RELATIONS, Relational
-from epigym.errors import ModelError, UsageError
-from learn.models.gine.model import CLASSES, GINE, NetworkModel
+from epigym.errors import UsageError
 
 
 class GineNetwork(nn.Module):
@@ -201,20 +201,17 @@ def make_network(settings: Mapping[str, Any], encoding: Mapping[str, Any], types
     return network
 
 
-def load_network(model: NetworkModel) -> nn.Module:
-    """Make the network of a model in evaluation mode, on the CPU.
+def load_network(
+    settings: Mapping[str, Any], encoding: Mapping[str, Any], types: Sequence[int], weights: Mapping[str, NDArray[Any]]
+) -> nn.Module:
+    """Make a network with weights in evaluation mode, on the CPU; see `make_network` for the other arguments.
 
     Raises:
-        ModelError: when its class cannot be imported, or the settings or weights do not fit it.
+        Exception: when its class cannot be imported, or the settings or weights do not fit it.
     """
-    settings = model.settings if model.kind == GINE else {**model.settings, TARGET: CLASSES.get(model.kind, model.kind)}
-    try:
-        with torch.random.fork_rng(devices=[]):
-            network = make_network(settings, model.encoding, model.types)
-        network.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in model.weights.items()})
-    except Exception as error:  # a user's network may raise any exception
-        reason = str(error).partition("\n")[0].rstrip(":")
-        raise ModelError(f"{model.path}: no network of kind {model.kind}: {reason}") from None
+    with torch.random.fork_rng(devices=[]):
+        network = make_network(settings, encoding, types)
+    network.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in weights.items()})
     return network.eval().requires_grad_(False)
 
 

@@ -14,7 +14,7 @@ from torch_geometric.nn.aggr import Aggregation
 from epigym.config.values import Count, convert
 from epigym.encoding.encoder import make_encoding, require_identifiers
 from epigym.encoding.goal_graph import DESIGNATED_LABEL, FIRST_AGENT_LABEL, MAX_LABEL
-from learn.models.gine.model import Margin
+from learn.models.gine.kinds import Margin
 from learn.models.gine.network import make_two_layers
 from learn.models.gine.shared import GoalTensors, SharedGraphs, States, Sums
 

@@ -8,6 +8,7 @@ normalisation into the linear layers.
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -21,7 +22,8 @@ from epigym.encoding.encoder import Encoder, make_encoder, make_encoding
 from epigym.encoding.pyg import to_pyg
 from epigym.space.growing import GrowingTable
 from epigym.space.space import StateSpace
-from learn.models.gine.model import NetworkModel
+from learn.models.base import Base
+from learn.models.calibration import Calibration
 from learn.models.gine.paper import PaperNetwork
 from learn.models.gine.shared import make_goals, make_states
 from learn.models.scoring import CorrectingScorer
@@ -31,20 +33,29 @@ class NetworkScorer(CorrectingScorer):
     """A network evaluated by PyTorch, bound to a state space.
 
     Args:
-        model: the network.
         space: the state space.
+        network: the network.
+        encoding: of its graphs, with its settings.
+        base: the base heuristic that the network corrects.
+        steps: calibration of values to steps.
         device: `cpu` or `cuda`.
 
     Raises:
         LimitError: when the task does not fit the encoding that the network was trained with.
-        ModelError: when the weights do not fit the class of the network.
-        UsageError: when the class does not exist.
     """
 
-    def __init__(self, model: NetworkModel, space: StateSpace, device: str = "cpu") -> None:
-        super().__init__(space, model.base, model.steps)
-        self._encoder = make_encoder(space, make_encoding(model.encoding))
-        self._network = model.network.to(device)
+    def __init__(
+        self,
+        space: StateSpace,
+        network: nn.Module,
+        encoding: Mapping[str, Any],
+        base: Base,
+        steps: Calibration,
+        device: str = "cpu",
+    ) -> None:
+        super().__init__(space, base, steps)
+        self._encoder = make_encoder(space, make_encoding(encoding))
+        self._network = network.to(device)
         self._device = torch.device(device)
 
     @torch.inference_mode()
@@ -60,10 +71,12 @@ class PaperScorer(CorrectingScorer):
     """
 
     @torch.inference_mode()
-    def __init__(self, model: NetworkModel, space: StateSpace) -> None:
-        super().__init__(space, model.base, model.steps)
-        self._encoder = cast(Encoder, make_encoder(space, make_encoding(model.encoding)))
-        self._network = fold_batch_norm(cast(PaperNetwork, model.network))
+    def __init__(
+        self, space: StateSpace, network: nn.Module, encoding: Mapping[str, Any], base: Base, steps: Calibration
+    ) -> None:
+        super().__init__(space, base, steps)
+        self._encoder = cast(Encoder, make_encoder(space, make_encoding(encoding)))
+        self._network = fold_batch_norm(cast(PaperNetwork, network))
         self._constants = self._network.constants(make_goals([self._encoder.goal]), len(space.task.agents))
         self._identifiers = GrowingTable(self._constants.from_epsilon[0].shape[1], np.float32)
 

@@ -23,7 +23,7 @@ from learn.models.gine.scorer import NetworkScorer
 from tests.helpers import strategies
 from tests.helpers.structures import add_structure, walk_by_other_names
 from tests.helpers.tasks import coin, counter
-from tests.helpers.trained import SMALL, random_model
+from tests.helpers.trained import SMALL, bind, random_model
 
 CLOSE = 1e-4
 
@@ -144,9 +144,11 @@ def check_alike(task: Task, seed: int) -> None:
     whole = spaces[0].world_counts(states[0]) <= MAX_WORLDS
     first, second = (np.array(own)[whole] for own in states)
     model = random_model(SMALL, "relational", types=types_of(task), base="h_add")
-    one, two = (NetworkScorer(model, space).score(ids) for space, ids in zip(spaces, (first, second), strict=True))
+    one, two = (
+        bind(NetworkScorer, model, space).score(ids) for space, ids in zip(spaces, (first, second), strict=True)
+    )
     np.testing.assert_allclose(one, two, atol=CLOSE, rtol=1e-5)
-    scorer = NetworkScorer(model, spaces[0])
+    scorer = bind(NetworkScorer, model, spaces[0])
     alone = [scorer.score(first[k : k + 1])[0] for k in range(len(first))]
     np.testing.assert_allclose(alone, one, atol=CLOSE, rtol=1e-5)
 
@@ -243,7 +245,7 @@ def test_sizes_and_empty_batches() -> None:
     typed: Any = GineNetwork({"name": "relational", "type_ids": 50}, [3, 50])
     assert typed.nodes.place.tolist() == [*(0, 0, 0, 1), *[0] * 46, 2]
     model: NetworkModel = random_model(SMALL, "relational")
-    assert NetworkScorer(model, StateSpace(coin())).score(np.empty(0, dtype=np.int32)).shape == (0,)
+    assert bind(NetworkScorer, model, StateSpace(coin())).score(np.empty(0, dtype=np.int32)).shape == (0,)
 
 
 class Own(nn.Module):

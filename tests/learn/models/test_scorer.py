@@ -32,7 +32,7 @@ from learn.models.scoring import CorrectingScorer, split_into_chunks
 from learn.train import Train
 from tests.helpers.commands import compose
 from tests.helpers.strategies import estates
-from tests.helpers.trained import PAPER, SMALL, random_model, random_regressor
+from tests.helpers.trained import PAPER, SMALL, bind, random_model, random_regressor
 
 CLOSE = 1e-4  # steps
 PROBLEMS = ("coin_in_the_box/pl_7", "grapevine/3_pl_4", "assembly_line/b5_pl_5")
@@ -67,7 +67,7 @@ def test_scores_are_those_of_the_plain_network(network: dict[str, Any], encoding
     types = type_ids_of([FeatureTypes(space.task)], Relational()) if encoding == "relational" else []
     ids, model = shuffle_ids(space, 180), random_model(network, encoding, types=types)
     assert isinstance(model.make_scorer(space), PaperScorer if network is PAPER else FusedScorer)
-    for scorer in (model.make_scorer(space), NetworkScorer(model, space)):
+    for scorer in (model.make_scorer(space), bind(NetworkScorer, model, space)):
         scores = scorer.score(ids)
         assert scores.dtype == np.float64
         assert scores.std() > 100 * CLOSE
@@ -193,7 +193,7 @@ def test_scores_do_not_depend_on_the_batch(model: NetworkModel, monkeypatch: pyt
     assert one_by_one.score(ids[:0]).shape == (0,)
     for kind in (CorrectingScorer, FusedScorer):
         monkeypatch.setattr(kind, "chunk", 7)
-    for scorer in (model.make_scorer(space), NetworkScorer(model, space)):
+    for scorer in (model.make_scorer(space), bind(NetworkScorer, model, space)):
         assert np.abs(together - scorer.score(ids)).max() < CLOSE
 
 
@@ -233,7 +233,7 @@ def test_any_frame_and_any_number_of_designated_worlds(state: EState) -> None:
     space = StateSpace(task)
     ids = np.array([space.intern(state), 0], dtype=np.int32)
     model = random_regressor()
-    assert np.abs(PaperScorer(model, space).score(ids) - plain_scores(model, space, ids)).max() < CLOSE
+    assert np.abs(bind(PaperScorer, model, space).score(ids) - plain_scores(model, space, ids)).max() < CLOSE
 
 
 def test_goal_part_has_the_same_embeddings_in_every_state() -> None:
@@ -259,7 +259,7 @@ def test_the_folded_head_computes_what_the_head_computes() -> None:
 def test_new_worlds_are_embedded_when_they_appear() -> None:
     space = explore_some("coin_in_the_box/pl_7", 2)
     model = random_regressor()
-    scorer = PaperScorer(model, space)
+    scorer = bind(PaperScorer, model, space)
     scorer.score(np.array([0], dtype=np.int32))
     for state in range(60):
         space.expand([state])

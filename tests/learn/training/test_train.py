@@ -34,7 +34,7 @@ from learn.data.problems import list_problems
 from learn.data.sources import PublishedData
 from learn.models import open_model
 from learn.models.base import Base, BaseHeuristic, correct
-from learn.models.gine.model import CLASSES
+from learn.models.gine.kinds import CLASSES
 from learn.rollouts import Rollouts, make_rollouts
 from learn.train import Train
 from learn.train_linear import TrainLinear

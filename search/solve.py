@@ -27,8 +27,8 @@ class Solve(ReadingSettings):
     """The settings, see `conf/solve.yaml`."""
 
     problem: str
-    agent: str | dict[str, Any]
-    heuristic: str | dict[str, Any] | None
+    agent: dict[str, Any]
+    heuristic: dict[str, Any] | None
     compare: list[str]
     policy: Literal["none", "strong", "shortest", "cyclic"]
     policy_file: str | None = field(metadata={"written": "file", "check": "search.policies.policy:check_policy_file"})

@@ -200,11 +200,12 @@ def test_the_default_agents() -> None:
             settings = OmegaConf.from_dotlist(re.findall(r"agent\.(\w+=\w+)", name))
             Configuration.of({"name": agent, **settings}, heuristic or None)
     found = []
-    for component in Configuration.of("interleaved").agent["components"]:
-        choices = [component["agent"], component.get("heuristic")]
-        names = [choice if isinstance(choice, str) else choice["name"] for choice in choices if choice]
-        boost = f", boost {choices[0]['boost']}" if "boost" in choices[0] else ""
-        found.append(["/".join(names) + boost, f"{component['share']:g}"])
+    _, _, *choices = Configuration.of("interleaved").choices
+    shares = [component["share"] for component in Configuration.of("interleaved").agent["components"]]
+    for agent, heuristic, share in zip(choices[::2], choices[1::2], shares, strict=True):
+        names = [choice["name"] for choice in (agent, heuristic) if choice]
+        boost = f", boost {agent['boost']}" if "boost" in agent else ""
+        found.append(["/".join(names) + boost, f"{share:g}"])
     assert [row[:2] for row in COMPONENTS] == found
     components = Configuration.of("interleaved").agent["components"]
     boosts = [one["agent"]["boost"] for one in components if "boost" in one["agent"]]

@@ -17,6 +17,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_/\-+.$%*@?|:\s]*")  # what needs no quotes
 _NUMBER = re.compile(r"[\d_.eE+-]+")  # to Hydra, such as 3_3_1
 _SWEPT = re.compile(r"(choice|range|glob|interval|shuffle|sort|tag)\(.*\)")
 _OWN_CLASS = re.compile(r"[\w.]+=\{.*\b_target_:")
+_OWN_SETTINGS = re.compile(r"(agent|heuristic)(=\{|\._target_=)")  # in place of those of the default option
 _BARE = ("problem", "problems", "runs")
 
 
@@ -38,7 +39,10 @@ def hydra_words(words: Sequence[str], settings: type[Settings], *, is_sweep: boo
     bare = [word for word in words if "=" not in word and not word.startswith("~")]
     found = [_rewritten(word, hints, is_sweep) for word in words if word not in bare]
     own = tuple(word.partition("_target_=")[0].lstrip("+") for word in found if "._target_=" in word)
+    replaced = dict.fromkeys(match[1] for word in found if (match := _OWN_SETTINGS.match(word)))
+    own = (*own, *(f"{group}={{" for group in replaced))
     found = [f"++{word}" if word.startswith(own) or _OWN_CLASS.match(word) else word for word in found]
+    found = [*(f"~{group}" for group in replaced), *found]
     if bare:
         name = next((name for name in _BARE if name in hints and get_origin(hints[name]) is not dict), None)
         if name is None or (len(bare) > 1 and not _takes_list(hints[name])):

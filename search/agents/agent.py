@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
+from typing import Any
 
 from epigym.errors import UsageError
 from epigym.space.search_problem import SearchProblem, Source
@@ -34,6 +35,11 @@ class Agent(ABC):
     is_informed: bool = False
     needs_preferences: bool = False
     defers_evaluation: bool = False
+
+    @property
+    def component_choices(self) -> list[Mapping[str, Any]]:
+        """The settings of the agents and heuristics that it runs, if it runs others."""
+        return []
 
     @abstractmethod
     def search(self, run: SearchRun) -> Steps:

@@ -45,11 +45,13 @@ class Interleaved(Agent):
     Attributes:
         components: each with its `share`, a positive number, its `agent` and, for an informed agent, its `heuristic`:
             names, or mappings of name and settings.
+        default_heuristic: the same, of components whose agents need a heuristic and that name none.
     """
 
     name = "interleaved"
 
     components: Sequence[Mapping[str, Any]]
+    default_heuristic: str | Mapping[str, Any] | None
 
     def __post_init__(self) -> None:
         """Refuse invalid components."""
@@ -59,7 +61,15 @@ class Interleaved(Agent):
 
     @cached_property
     def _recipes(self) -> list[_Recipe]:
-        return [_make_recipe(**check(_COMPONENT, _make_recipe, component)) for component in self.components]
+        return [
+            _make_recipe(self.default_heuristic, **check(_COMPONENT, _make_recipe, component, given=1))
+            for component in self.components
+        ]
+
+    @property
+    def component_choices(self) -> list[Mapping[str, Any]]:
+        """The agents and heuristics of the components."""
+        return [choice for recipe in self._recipes for choice in recipe.choices]
 
     def search(self, run: SearchRun) -> Steps:
         """Search with the components in turns."""
@@ -170,22 +180,28 @@ class _Recipe:
     """The settings of a component; its heuristic is made at its first turn."""
 
     label: str
+    choices: list[Mapping[str, Any]]
     share: float
     agent: Agent
     heuristic: HeuristicMaker | None
 
 
 def _make_recipe(
+    default_heuristic: str | Mapping[str, Any] | None,
+    /,
     agent: str | Mapping[str, Any],
     heuristic: str | Mapping[str, Any] | None = None,
     share: Annotated[float, Above(0)] = 1.0,
 ) -> _Recipe:
     """Check the settings of a component."""
-    choice = None if heuristic is None else to_settings(heuristic)
     made, name = make_agent(**to_settings(agent)), get_label(to_settings(agent))
+    if heuristic is None and made.is_informed:
+        heuristic = default_heuristic
+    choice = None if heuristic is None else to_settings(heuristic)
     if isinstance(made, Interleaved):
         raise UsageError(f"{_COMPONENT}: none is interleaved itself")
     if choice is not None and not made.is_informed:
         raise UsageError(f"agent {name!r} takes no heuristic: leave it out")
     make = choose_heuristic_for(made, name, choice) if made.is_informed else None
-    return _Recipe(join_label(name, None if choice is None else get_label(choice)), share, made, make)
+    label = join_label(name, None if choice is None else get_label(choice))
+    return _Recipe(label, [to_settings(agent), choice or {}], share, made, make)

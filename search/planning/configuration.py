@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from epigym.config.registry import default_settings
@@ -25,7 +26,7 @@ Choice = str | Mapping[str, Any] | type
 """A name, a mapping of name and settings, or a user-defined class, with its default settings."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Configuration:
     """An agent and its heuristic, as plain data that can be pickled.
 
@@ -87,13 +88,10 @@ class Configuration:
         """A name for tables and files, such as `hfs/goal_count`."""
         return join_label(*self.names)
 
-    @property
+    @cached_property
     def choices(self) -> list[Mapping[str, Any]]:
         """The agent and the heuristic, then those of the components of `interleaved`."""
-        parts = [self.agent, self.heuristic or {}]
-        for component in self.agent.get("components", ()):
-            parts += [to_settings(component["agent"]), to_settings(component.get("heuristic") or {})]
-        return parts
+        return [self.agent, self.heuristic or {}, *self.make_agent().component_choices]
 
     @property
     def symmetry(self) -> bool:

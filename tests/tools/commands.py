@@ -43,10 +43,17 @@ def _table(*names: str) -> str:
 
 
 def _settings(lines: list[str]) -> Iterator[tuple[str, str, str]]:
-    """Name, default and meaning of each setting in the lines of a configuration file."""
+    """Name, default and meaning of each setting in the lines of a file, without those in items of lists."""
     path: list[str] = []
+    item: int | None = None  # indentation of the item that the line belongs to
     for line in lines:
-        if match := _SETTING.match(line):
+        text = line.lstrip()
+        indent = len(line) - len(text)
+        if text.startswith("- "):
+            item = indent
+        elif item is not None and indent <= item:
+            item = None
+        if item is None and (match := _SETTING.match(line)):
             path = [*path[: len(match["indent"]) // 2], match["name"]]
             if default := match["default"].strip():
                 yield ".".join(path), default, (match["meaning"] or "").strip()

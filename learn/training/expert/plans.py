@@ -60,21 +60,17 @@ class Answer(NamedTuple):
 
 
 def ask_expert(space: StateSpace, start: int, expansions: int) -> Answer:
-    """Search with the default agent, `h_ff` in place of its learned component, and shorten the plan.
+    """Search with the default agent, `h_ff` in place of its learned heuristic, and shorten the plan.
 
     Args:
         space: the state space.
         start: the e-state to start from.
         expansions: maximum number.
     """
-    settings = default_settings("agent", _EXPERT, AGENTS[_EXPERT])
-    components = [
-        {**one, "heuristic": "h_ff"} if isinstance(one.get("heuristic"), dict) else one
-        for one in settings["components"]
-    ]
+    settings = default_settings("agent", _EXPERT, AGENTS[_EXPERT]) | {"default_heuristic": "h_ff"}
     limits = Limits(max_expanded=expansions, time_limit=None, memory_limit=sys.maxsize)
     searched = SearchProblem(space, start, space.task.goal).search_space
-    found = run_agent(make_agent(name=_EXPERT, components=components), searched, limits=limits)
+    found = run_agent(make_agent(**settings), searched, limits=limits)
     if found.plan is None:
         return Answer(None, found.expanded, found.status is SearchStatus.UNSOLVABLE)
     return Answer(eliminate_actions(searched, found.plan, Limits(time_limit=None).start()), found.expanded, False)

@@ -61,7 +61,8 @@ def test_settings_are_in_one_grammar() -> None:
         hydra_words(["agent=bfs,hfs"], Solve, is_sweep=False)
     words = ["a.txt", "heuristic._target_=mine.H", "heuristic.weight=2", "agent.boost=3", "+heuristic.bias=1"]
     assert hydra_words(words, Solve, is_sweep=False) == [
-        "problem=a.txt", "++heuristic._target_=mine.H", "++heuristic.weight=2", "agent.boost=3", "+heuristic.bias=1"
+        "problem=a.txt", "~heuristic", "++heuristic._target_=mine.H", "++heuristic.weight=2", "agent.boost=3",
+        "+heuristic.bias=1"
     ]  # fmt: skip
     settings: dict[str, Any] = {"problem": "a (1).txt", "plan": ["go(a,1)", "wait"], "debug": True, "top": 3}
     assert read([write_override(name, value) for name, value in settings.items()], Validate) == settings

@@ -1,5 +1,6 @@
 """Interleaved searches: the order of turns, shared e-states, and results."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,8 +28,12 @@ BLIND = "active_muddy_child/g_amc_05_03_muddy_s1517"
 EASY = ["coin_in_the_box/pl_5", "grapevine/3_pl_3", "gossip", "collaboration_communication", BLIND]
 
 
+def interleave(components: Sequence[dict[str, Any]]) -> Agent:
+    return make_agent("interleaved", components=components, default_heuristic=None)
+
+
 def search(task: Task, *components: dict[str, Any], **limits: Any) -> SearchResult:
-    return run_agent(make_agent("interleaved", components=components), task, limits=Limits(**limits))
+    return run_agent(interleave(components), task, limits=Limits(**limits))
 
 
 def counts(result: SearchResult) -> tuple[Any, ...]:
@@ -93,7 +98,7 @@ CHAIN = {state: [("a", state + 1)] for state in range(40)}
 def search_graph(
     edges: dict[int, list[tuple[str, int]]], goals: list[int], *components: dict[str, Any]
 ) -> SearchResult:
-    return run_agent(make_agent("interleaved", components=components), GraphSpace(edges, goals))
+    return run_agent(interleave(components), GraphSpace(edges, goals))
 
 
 @pytest.mark.parametrize("name", EASY)
@@ -117,7 +122,9 @@ def test_a_component_alone_is_the_agent(name: str, agent: str, heuristic: str | 
 def test_the_deciding_component_finds_the_same_alone(name: str) -> None:
     """Other searches of the space change ids, but not the expansions of a component; equal searches end alike."""
     task = load_problem(name)
-    components = Configuration.of("interleaved").agent["components"]
+    settings = Configuration.of("interleaved").agent
+    default = {"heuristic": settings["default_heuristic"]}
+    components = [one if one["agent"] == "bfs" else default | one for one in settings["components"]]
     result = search(task, *components)
     winners = [one for one in components if label(one) == result.message]
     assert [search(task, one).plan for one in winners] == [result.plan]
@@ -143,7 +150,7 @@ def test_expansions_and_relaxations_are_shared() -> None:
     bfs = run_agent(make_agent("bfs"), space)
     before, worlds = space.generated
     assert worlds > before >= bfs.generated
-    again = run_agent(make_agent("interleaved", components=[{"agent": "bfs"}, {"agent": "dfs"}]), space)
+    again = run_agent(interleave([{"agent": "bfs"}, {"agent": "dfs"}]), space)
     assert again.status is SearchStatus.SOLVED
     assert space.generated[0] - before < again.generated
     space = StateSpace(load_problem("grapevine/3_pl_4"))
@@ -157,10 +164,10 @@ def test_counts_are_those_of_all_components() -> None:
     result = search(task, {"agent": "bfs"}, {"agent": "idfs"}, max_expanded=7)
     assert (result.status, result.expanded) == (SearchStatus.EXPANSION_LIMIT, 7)
     space = StateSpace(task)
-    again = make_agent("interleaved", components=[{"agent": "bfs"}, {"agent": "idfs"}])
+    again = interleave([{"agent": "bfs"}, {"agent": "idfs"}])
     assert run_agent(again, space, limits=Limits(max_expanded=7)).distinct == len(space) == result.distinct
     told: list[Counts] = []
-    agent = make_agent("interleaved", components=[{"agent": "bfs"}])
+    agent = interleave([{"agent": "bfs"}])
     final = run_agent(agent, task, on_progress=told.append)
     assert told
     assert told[-1].expanded <= final.expanded
@@ -184,6 +191,17 @@ def test_a_heuristic_that_is_infinite_at_the_start_takes_no_part_while_others_do
     assert default.message in ("decided by alternation/learned", "decided by bfws/split_goal_count", "decided by bfs")
 
 
+def test_components_that_need_a_heuristic_have_a_default_one() -> None:
+    components = [{"agent": "bfs", "share": 1e-9}, {"agent": "hfs"}, {"agent": "hfs", "heuristic": "goal_count"}]
+    configuration = Configuration.of({"name": "interleaved", "components": components, "default_heuristic": "h_add"})
+    used = [{"name": name} for name in ("hfs", "h_add", "hfs", "goal_count")]
+    assert configuration.choices == [configuration.agent, {}, {"name": "bfs"}, {}, *used]
+    alone = make_agent("interleaved", components=[{"agent": "hfs"}], default_heuristic={"name": "h_add", "label": "x"})
+    assert run_agent(alone, coin()).message == "decided by hfs/x"
+    plain = interleave([{"agent": "hfs", "heuristic": "h_add"}])
+    assert counts(run_agent(alone, coin())) == counts(run_agent(plain, coin()))
+
+
 def test_components_have_labels() -> None:
     hfs = {"agent": {"name": "hfs", "label": "greedy"}, "heuristic": {"name": "l_pg", "label": "graph"}}
     configuration = Configuration.of({"name": "interleaved", "components": [hfs], "label": "crowd"})
@@ -196,7 +214,7 @@ def test_a_search_that_lasts_uses_symmetries() -> None:
     task = muddy_children(7, 5)
     task = replace(task, goal=(believes(task.agents[0], fluent(task.fluents[0])),))
     short, long = StateSpace(load_problem("gossip")), StateSpace(task)
-    agent = make_agent("interleaved", components=[{"agent": "bfs"}])
+    agent = interleave([{"agent": "bfs"}])
     run_agent(agent, short)
     result, plain = run_agent(agent, long), run_agent(make_agent("bfs"), task)
     assert (short.symmetry, long.symmetry, bool(long.symmetries)) == (False, True, True)
@@ -218,12 +236,12 @@ def test_a_search_that_lasts_uses_symmetries() -> None:
         ([{"agent": "bfs", "share": 0}], "share=0: expected more than 0, and finite"),
         ([{"agent": "bfs", "share": "much"}], "share=much: expected a number"),
         (
-            [{"agent": {"name": "interleaved", "components": [{"agent": "bfs"}]}}],
+            [{"agent": {"name": "interleaved", "components": [{"agent": "bfs"}], "default_heuristic": None}}],
             "a component of agent 'interleaved': none is interleaved itself",
         ),
     ],
 )
 def test_invalid_components_are_refused(components: Any, message: str) -> None:
     with pytest.raises(UsageError) as caught:
-        Configuration.of({"name": "interleaved", "components": components})
+        Configuration.of({"name": "interleaved", "components": components, "default_heuristic": None})
     assert message in str(caught.value)

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from epigym.cli.words import hydra_words
 from epigym.config.registry import default_settings
 from epigym.config.targets import find
 from epigym.errors import UsageError
@@ -18,6 +19,7 @@ from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.evaluate import Evaluate, records
 from search.evaluation.record import Record
+from search.explore import Explore
 from search.heuristics import HEURISTICS
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
@@ -105,8 +107,11 @@ def test_the_competition_has_learned_and_other_heuristics() -> None:
     comparison = grid("experiment=comparison", "per_domain=1")
     compared = {record.configuration.label: record.configuration.agent for record in comparison}
     assert agents.items() <= compared.items()
-    learned, components = "{'name': 'learned', 'least_known': 0.15}", str(agents["default"]["components"])
-    assert components.replace(learned, "'h_ff'") == str(agents["default_unlearned"]["components"])
+    unlearned = {"label": "default_unlearned", "default_heuristic": "h_ff"}
+    assert agents["default_unlearned"] == agents["default"] | unlearned
+    learned, plain = (Configuration.of(agents[name]).choices[2:] for name in ("default", "default_unlearned"))
+    assert learned[1] == {"name": "learned", "least_known": 0.15}
+    assert plain == [learned[0], {"name": "h_ff"}, *learned[2:]]
     assert {(record.options.limits.time_limit, record.options.limits.memory_limit) for record in found} == {(60, 2**33)}
 
 
@@ -120,9 +125,8 @@ def test_the_competition_takes_the_problems_of_the_toolkit(monkeypatch: pytest.M
 def test_the_default_is_compared_with_itself_but_for_the_first_component() -> None:
     agents = {record.configuration.label: record.configuration.agent for record in grid("experiment=default")}
     assert list(agents) == ["networks", "linear_models", "unlearned"]
-    components = [agent["components"] for agent in agents.values()]
-    assert all(others[1:] == components[0][1:] for others in components)
-    assert [first["heuristic"] for first, *_ in components] == [
+    assert all(agent["components"] == Configuration.of("interleaved").agent["components"] for agent in agents.values())
+    assert [agent["default_heuristic"] for agent in agents.values()] == [
         *({"name": "learned", "least_known": 0.15, "model": f"learn/models/shipped/{kind}/{{domain}}.safetensors"}
           for kind in ("gine", "linear")),
         "h_ff",
@@ -224,7 +228,16 @@ def test_agents_and_heuristics_can_be_classes_of_ones_own() -> None:
     ):
         assert find_plan(coin(), Configuration.of(agent)).label == label
     words = ("problem=x", "agent={_target_: foreign.Deep, least: 1}", "heuristic={_target_: foreign.Mine, scale: 2}")
-    values = compose(Solve, "solve", *words)
+    for kind, name in ((Solve, "solve"), (Explore, "explore")):
+        values = compose(kind, name, *hydra_words(words, kind, is_sweep=False))
+        assert (values.agent, values.heuristic) == (
+            {"_target_": "foreign.Deep", "least": 1},
+            {"_target_": "foreign.Mine", "scale": 2},
+        )
+    by_path = hydra_words(["problem=x", "agent._target_=foreign.Deep", "agent.least=1"], Solve, is_sweep=False)
+    assert compose(Solve, "solve", *by_path).agent == values.agent
+    named = hydra_words(["problem=x", "agent={name: lazy, boost: 9}"], Solve, is_sweep=False)
+    assert compose(Solve, "solve", *named).agent == {"name": "lazy", "boost": 9}
     assert Configuration.of(values.agent, values.heuristic).label == "Deep"
     assert Configuration.of("hfs", values.heuristic).heuristic == {"_target_": "foreign.Mine", "scale": 2}
     for wrong, message in (

@@ -196,10 +196,10 @@ def test_wrong_arguments_are_answered_before_the_problem_is_read(arguments: dict
 
 def test_the_defaults_are_those_of_the_command() -> None:
     defaults = yaml.safe_load((ROOT / "conf" / "solve.yaml").read_text(encoding="utf-8"))
+    assert {"agent": plan.__defaults__[0]} in defaults["defaults"]  # type: ignore[index]
     named = dict(zip(("agent", "heuristic"), plan.__defaults__, strict=True)) | plan.__kwdefaults__
-    assert {name: defaults[name] for name in named if name != "consistent_beliefs"} == {
-        name: value for name, value in named.items() if name != "consistent_beliefs"
-    }
+    del named["agent"], named["consistent_beliefs"]
+    assert {name: defaults[name] for name in named} == named
     assert isinstance(search.plan(NAME), SearchResult)
 
 

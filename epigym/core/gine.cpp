@@ -20,12 +20,14 @@ constexpr std::size_t kBlock = 4;  // nodes that go through the perceptron toget
 constexpr float kEpsilon = 1e-5F;  // of layer normalisation
 
 // The functions up to `run` are inlined into functions that are compiled for one processor, whose vectors are `Row`. A
-// node has `V` vectors, or `n` if V is 0.
+// node has `n` vectors, of which `kColumns` stay in registers together.
 using Row4 = float __attribute__((vector_size(16), may_alias));
 using Row8 = float __attribute__((vector_size(32), may_alias));
 
 template <class Row>
 constexpr std::size_t kSize = sizeof(Row) / sizeof(float);
+template <class Row>
+constexpr std::size_t kColumns = kLanes / kSize<Row>;
 
 template <class Row>
 EPI_INLINE Row* rows(LaneTable& table) {
@@ -66,9 +68,10 @@ EPI_INLINE void multiply(const Row* in, std::size_t n_in, const Row* weights, st
 }
 
 // sums = x + the messages of incoming edges, for a block of nodes.
-template <std::size_t C, class Row>
+template <class Row>
 EPI_INLINE void aggregate(const Row* x, std::size_t n, const Row* relations, const ForwardPass& pass, std::size_t node,
                           Row* sums) {
+    constexpr std::size_t C = kColumns<Row>;
     for (std::size_t r = 0; r < kBlock; ++r) {
         for (std::size_t j = 0; j < n; j += C) {
             Row acc[C];
@@ -76,7 +79,7 @@ EPI_INLINE void aggregate(const Row* x, std::size_t n, const Row* relations, con
             for (auto e = pass.first[node + r]; e < pass.first[node + r + 1]; ++e) {
                 const auto [source, relation] = pass.incoming[e];
                 for (std::size_t c = 0; c < C; ++c) {
-                    Row message = x[source * n + j + c] + relations[relation * n + j + c];
+                    Row message = x[source * C + j + c] + relations[relation * C + j + c];
                     rectify(message);
                     acc[c] += message;
                 }
@@ -98,15 +101,14 @@ EPI_INLINE void normalise(Row* row, std::size_t n, std::size_t width, const Row*
     for (std::size_t j = 0; j < n; ++j) row[j] = row[j] * (1 / deviation) * scale[j] + shift[j];
 }
 
-template <class Row, std::size_t V>
-EPI_INLINE void run_layer(const GineNetwork::Layer& layer, const Row* ones, std::size_t width, std::size_t n_,
+template <class Row>
+EPI_INLINE void run_layer(const GineNetwork::Layer& layer, const Row* ones, std::size_t width, std::size_t n,
                           ForwardPass& pass) {
-    constexpr std::size_t C = V ? V : 1, R = V > 4 ? 1 : V > 2 ? 2 : kBlock;
-    const std::size_t n = V ? V : n_;
+    constexpr std::size_t C = kColumns<Row>, R = 2 * kBlock / C;  // eight accumulators, which fit into registers
     const Row* x = rows<Row>(std::as_const(pass.x));
     Row *sums = rows<Row>(pass.sums), *hidden = rows<Row>(pass.hidden);
     for (std::size_t node = 0; node < pass.kind.size(); node += kBlock) {
-        aggregate<C>(x, n, rows<Row>(layer.relations), pass, node, sums);
+        aggregate(x, n, rows<Row>(layer.relations), pass, node, sums);
         Row* out = rows<Row>(pass.next) + node * n;
         Row acc[R][C];
         for (std::size_t j = 0; j < n; j += C) {
@@ -162,10 +164,9 @@ EPI_INLINE float pool(const GineNetwork::Weights& weights, std::size_t n, Forwar
     return value + sum(&total, 1);
 }
 
-template <class Row, std::size_t V>
-EPI_INLINE float run_all(const GineNetwork::Weights& weights, std::size_t width, std::size_t n_, ForwardPass& pass) {
-    const std::size_t n = V ? V : n_;
-    for (const auto& layer : weights.layers) run_layer<Row, V>(layer, rows<Row>(weights.ones), width, n, pass);
+template <class Row>
+EPI_INLINE float run_all(const GineNetwork::Weights& weights, std::size_t width, std::size_t n, ForwardPass& pass) {
+    for (const auto& layer : weights.layers) run_layer(layer, rows<Row>(weights.ones), width, n, pass);
     const float own = pool<Row>(weights, n, pass);
     Row* out = rows<Row>(pass.hidden);
     for (std::size_t j = 0; j < n; ++j) {
@@ -178,26 +179,23 @@ EPI_INLINE float run_all(const GineNetwork::Weights& weights, std::size_t width,
     return sum(out, n) + weights.last_bias + own;
 }
 
+// The default width is a constant in the first of two copies.
 template <class Row>
-EPI_INLINE float run(const GineNetwork::Weights& weights, std::size_t width, std::size_t n, ForwardPass& pass) {
-    constexpr std::size_t kRows = kLanes / kSize<Row>;
-    switch (n) {
-        case 2: return run_all<Row, 2 * kRows>(weights, width, 0, pass);
-        case 4: return run_all<Row, 4 * kRows>(weights, width, 0, pass);
-        default: return run_all<Row, 0>(weights, width, n * kRows, pass);
-    }
+EPI_INLINE float run(const GineNetwork::Weights& weights, std::size_t width, std::size_t vectors, ForwardPass& pass) {
+    constexpr std::size_t C = kColumns<Row>;
+    return vectors == 1 ? run_all<Row>(weights, width, C, pass) : run_all<Row>(weights, width, vectors * C, pass);
 }
 
 using Run = float (*)(const GineNetwork::Weights&, std::size_t, std::size_t, ForwardPass&);
 
-float run_anywhere(const GineNetwork::Weights& weights, std::size_t width, std::size_t n, ForwardPass& pass) {
-    return run<Row4>(weights, width, n, pass);
+float run_anywhere(const GineNetwork::Weights& weights, std::size_t width, std::size_t vectors, ForwardPass& pass) {
+    return run<Row4>(weights, width, vectors, pass);
 }
 
 #ifdef __x86_64__
 __attribute__((target("avx2,fma"))) float run_with_avx2(const GineNetwork::Weights& weights, std::size_t width,
-                                                        std::size_t n, ForwardPass& pass) {
-    return run<Row8>(weights, width, n, pass);
+                                                        std::size_t vectors, ForwardPass& pass) {
+    return run<Row8>(weights, width, vectors, pass);
 }
 
 Run choose_run() {
@@ -320,7 +318,8 @@ float GineNetwork::run(const std::vector<Edge>& edges, ForwardPass& pass) const 
     for (const auto& edge : edges) ++pass.first[edge.target + 2];
     std::partial_sum(pass.first.begin(), pass.first.end(), pass.first.begin());
     pass.incoming.resize(edges.size());
-    for (const auto& edge : edges) pass.incoming[pass.first[edge.target + 1]++] = {edge.source, edge.relation};
+    const auto row = [&](std::uint32_t number) { return number * static_cast<std::uint32_t>(vectors_); };
+    for (const auto& edge : edges) pass.incoming[pass.first[edge.target + 1]++] = {row(edge.source), row(edge.relation)};
     return kRun(weights_, width_, vectors_, pass);
 }
 

@@ -13,9 +13,9 @@
 
 namespace epi {
 
-// The unit of arrays of floats; rows are padded with zeros to a multiple of it.
+// The unit of arrays of floats, the width of the default network; rows are padded with zeros to a multiple of it.
 struct alignas(32) Lanes {
-    static constexpr std::size_t count = 8;
+    static constexpr std::size_t count = 16;
     float lane[count];
 };
 using LaneTable = std::vector<Lanes>;
@@ -29,7 +29,7 @@ using Tensors = std::map<std::string, Tensor>;  // by their names in the state o
 // Working memory of a forward pass, one per thread.
 struct ForwardPass {
     struct Incoming {
-        std::uint32_t source, relation;
+        std::uint32_t source, relation;  // the first lanes of their rows
     };
 
     std::vector<std::uint32_t> kind;  // per node

@@ -35,12 +35,12 @@ def assess(settings: Assess) -> None:
 
     from epigym.io.tables import Table
     from learn.models import open_model
-    from learn.training.report.assessment import assess
+    from learn.training.report.assessment import make_assessment
 
     if settings.model is not None:
         for domain in source.task_domains if settings.data.folder is None else ():
             open_model(settings.model.replace("{domain}", domain))
-    rows = assess(source.open(settings.outputs), settings.model, settings.run_dir)
+    rows = make_assessment(source.open(settings.outputs), settings.model, settings.run_dir)
     Console().print(
         Table.of("errors in steps on whole problems", rows).write(settings.run_dir / "assessment", "csv", "markdown")
     )

@@ -29,10 +29,12 @@ def compare(settings: Compare) -> None:
     from rich.console import Console
 
     from epigym.io.tables import Table
-    from learn.training.report.comparison import compare
+    from learn.training.report.comparison import compare_runs
 
     title = "finished trainings; errors in steps on the validation samples"
-    Console().print(Table.of(title, compare(settings.runs)).write(settings.run_dir / "comparison", "csv", "markdown"))
+    Console().print(
+        Table.of(title, compare_runs(settings.runs)).write(settings.run_dir / "comparison", "csv", "markdown")
+    )
     logger.info("%s and comparison.md", settings.run_dir / "comparison.csv")
 
 

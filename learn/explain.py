@@ -58,27 +58,27 @@ def explain(settings: Explain) -> None:
     model = open_for(settings.model, space.task, types)
     lines: Iterable[str] = ()
     if isinstance(model, LinearModel):
-        name, lines = str(model.representation), _explain_linear(space, model, state, types, settings.top)
+        name, lines = str(model.representation), _format_linear(space, model, state, types, settings.top)
     elif isinstance(model, NetworkModel):
-        name, lines = "network", _explain_network(space, model, state, types, settings.top)
+        name, lines = "network", _format_network(space, model, state, types, settings.top)
     where = f"after {', '.join(settings.after)}" if settings.after else "at the start"
     console = Console(soft_wrap=True, highlight=False, markup=False)
     for line in (f"{space.task.name} {where}, by {model.path} ({name})", "", *lines):
         console.print(line)
 
 
-def _explain_linear(space: StateSpace, model: LinearModel, state: int, types: FeatureTypes, top: int) -> Iterator[str]:
-    from learn.models.linear.explaining import explain
+def _format_linear(space: StateSpace, model: LinearModel, state: int, types: FeatureTypes, top: int) -> Iterator[str]:
+    from learn.models.linear.explaining import explain_linear
 
-    found = explain(space, model, state, types)
+    found = explain_linear(space, model, state, types)
     yield from (*_format_parts(found, model.representation.base), "", *_format_features(found, top))
 
 
 @extras()
-def _explain_network(space: StateSpace, model: NetworkModel, state: int, types: FeatureTypes, top: int) -> list[str]:
-    from learn.models.gine.explaining import explain
+def _format_network(space: StateSpace, model: NetworkModel, state: int, types: FeatureTypes, top: int) -> list[str]:
+    from learn.models.gine.explaining import explain_network
 
-    found = explain(space, model, state, types)
+    found = explain_network(space, model, state, types)
     lines = [
         f"{found.value:12.4f}  value, the sum of",
         f"{found.base:12.4f}  base heuristic: {model.base}",

@@ -56,7 +56,7 @@ class NetworkExplanation:
         return self.base + self.correction
 
 
-def explain(space: StateSpace, model: NetworkModel, state: int, types: FeatureTypes) -> NetworkExplanation:
+def explain_network(space: StateSpace, model: NetworkModel, state: int, types: FeatureTypes) -> NetworkExplanation:
     """Decompose the value of an e-state under a network.
 
     Args:

@@ -71,7 +71,7 @@ class Explanation:
         return self.features + self.relaxation + self.constant
 
 
-def explain(space: StateSpace, model: LinearModel, state: int, types: FeatureTypes) -> Explanation:
+def explain_linear(space: StateSpace, model: LinearModel, state: int, types: FeatureTypes) -> Explanation:
     """Decompose the model's score of an e-state.
 
     Args:

@@ -22,7 +22,7 @@ from learn.training.report.pictures import draw_predictions
 from learn.training.report.report import measure_errors
 
 
-def assess(data: DataSet, model: str | None, folder: Path) -> list[dict[str, Any]]:
+def make_assessment(data: DataSet, model: str | None, folder: Path) -> list[dict[str, Any]]:
     """Compare predictions and the goal count with the distances of a data set, and draw two pictures for every problem.
 
     Args:

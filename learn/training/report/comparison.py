@@ -37,7 +37,7 @@ COLUMNS = {
 """Headings of the table and their metrics: errors in steps on the validation samples, and shares."""
 
 
-def compare(folder: Path) -> list[dict[str, Any]]:
+def compare_runs(folder: Path) -> list[dict[str, Any]]:
     """One row for every finished run below a folder, sorted by domains and encoding.
 
     Damaged records are skipped with a warning. Metrics that no run has are omitted; missing metrics of a run are NaN.

@@ -10,8 +10,7 @@ from epigym.errors import MissingError, ModelError, UsageError
 from epigym.features.types import FeatureTypes
 from learn.explain import Explain, explain
 from learn.models.base import Base
-from learn.models.linear.explaining import Explanation
-from learn.models.linear.explaining import explain as explained
+from learn.models.linear.explaining import Explanation, explain_linear
 from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation
 from tests.helpers import tasks
 from tests.helpers.commands import compose
@@ -44,7 +43,7 @@ def make_model(base: Base, iterations: int = 1, *, worlds: bool = True) -> tuple
 def test_the_parts_add_up_to_the_score(base: Base, plan: tuple[str, ...]) -> None:
     model, space, types = make_model(base)
     state = follow(space, plan)[-1]
-    found = explained(space, model, state, types)
+    found = explain_linear(space, model, state, types)
     [expected] = LinearScorer(space, model, types).score(np.array([state], dtype=np.int32))
     assert found.score == pytest.approx(expected)
     assert found.features + 0.75 * found.base - 0.5 == pytest.approx(expected)
@@ -65,7 +64,7 @@ def test_what_is_listed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     empty = replace(
         model, colours=none, weights=none.astype(np.float64), seen=none.astype(np.int64), base_weight=0.0, constant=2
     )
-    found = explained(space, empty, 0, types)
+    found = explain_linear(space, empty, 0, types)
     assert (found.score, found.features, found.known) == (2, 0, 0)
     every = run_explain(capsys, f"problem={PROBLEM}", f"model={file}", "top=100").features
     some = run_explain(capsys, f"problem={PROBLEM}", f"model='{file.parent}/{{domain}}.safetensors'", "top=3")
@@ -108,7 +107,7 @@ def test_what_is_printed(file: Path, capsys: pytest.CaptureFixture[str]) -> None
     model, space, types = make_model("h_ff")
     state = follow(space, PLAN)[-1]
     [expected] = LinearScorer(space, model, types).score(np.array([state], dtype=np.int32))
-    found: Explanation = explained(space, model, state, types)
+    found: Explanation = explain_linear(space, model, state, types)
     said = run_explain(capsys, f"problem={PROBLEM}", f"model={file}", "after=[open_a,peek_a]", "top=100")
     assert said.lines[0] == f"{PROBLEM} after open_a, peek_a, by {file} (wl1+worlds+h_ff)"
     relaxation = float(said.line("relaxation").split()[0])

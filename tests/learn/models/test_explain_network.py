@@ -20,7 +20,7 @@ from epigym.features.types import FeatureTypes
 from learn.explain import Explain
 from learn.explain import explain as print_explanation
 from learn.models.base import Base
-from learn.models.gine.explaining import explain, measure_influence, name_nodes
+from learn.models.gine.explaining import explain_network, measure_influence, name_nodes
 from learn.models.gine.model import NetworkModel
 from tests.helpers.commands import compose
 from tests.helpers.structures import follow
@@ -43,7 +43,7 @@ def test_the_parts_are_the_value(base: Base, plan: tuple[str, ...]) -> None:
     types = FeatureTypes(space.task)
     model = random_network(types, base)
     state = follow(space, plan)[-1]
-    found = explain(space, model, state, types)
+    found = explain_network(space, model, state, types)
     [expected] = model.make_scorer(space).score(np.array([state]))
     assert found.value == found.base + found.correction == pytest.approx(expected, abs=1e-4)
     assert (found.base > 0) == (base != "none")
@@ -123,7 +123,7 @@ def test_a_network_is_explained_from_its_file(tmp_path: Path, capsys: pytest.Cap
     model = random_network(types, "h_add")
     file = tmp_path / "model.safetensors"
     model.write(file)
-    found = explain(space, model, follow(space, PLAN)[-1], types)
+    found = explain_network(space, model, follow(space, PLAN)[-1], types)
     print_explanation(
         compose(Explain, "explain", f"problem={PROBLEM}", f"model={tmp_path}", f"after=[{','.join(PLAN)}]", "top=4")
     )
@@ -141,4 +141,4 @@ def test_nodes_without_names_are_refused() -> None:
     space = StateSpace(load_problem(PROBLEM))
     model = replace(random_model(SMALL, "hash"), path="hash.safetensors")
     with pytest.raises(UsageError, match=r"hash\.safetensors: only networks of model=gine encoding=relational"):
-        explain(space, model, 0, FeatureTypes(space.task))
+        explain_network(space, model, 0, FeatureTypes(space.task))

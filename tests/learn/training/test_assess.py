@@ -18,8 +18,7 @@ from learn.data.making import make_rollout
 from learn.data.rollout import Rollout
 from learn.models.calibration import Calibration
 from learn.training.report import assessment
-from learn.training.report.comparison import COLUMNS
-from learn.training.report.comparison import compare as rows
+from learn.training.report.comparison import COLUMNS, compare_runs
 from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit
 
@@ -141,19 +140,19 @@ def test_what_was_sampled_is_not_taken_for_what_is_published(tmp_path: Path) -> 
         finish(tmp_path / name, "grapevine", "hash", 0.5)
     record = read_checksummed(tmp_path / "0" / "run.json", "")
     write_checksummed(tmp_path / "0" / "run.json", record | {"data": {"kind": "sampled", "data": {"instances": 60}}})
-    assert [row["trained on"] for row in rows(tmp_path)] == ["grapevine", "grapevine, 60 sampled"]
+    assert [row["trained on"] for row in compare_runs(tmp_path)] == ["grapevine", "grapevine, 60 sampled"]
 
 
 def test_runs_that_were_validated_by_search_are_rows_too(fit: Fit, tmp_path: Path) -> None:
     fit(*SEARCHED, "trainer.max_epochs=1", "base=h_ff", run="searched")
-    (alone,) = rows(tmp_path)
+    (alone,) = compare_runs(tmp_path)
     assert alone.keys() >= {"objective", "base", "solved", "problems", "expanded"}
     assert not alone.keys() & {"MAE", "samples"}
     assert (alone["trained on"], alone["objective"], alone["base"]) == (
         "consecutive_numbers, 2 sampled", "ranking", "h_ff"
     )  # fmt: skip
     finish(tmp_path / "measured", "grapevine", "hash", 0.5)
-    searched, measured = rows(tmp_path)
+    searched, measured = compare_runs(tmp_path)
     assert (searched["problems"], measured["samples"], measured["MAE"]) == (2, 80, 0.5)
     assert np.isnan([searched["MAE"], measured["solved"]]).all()
 
@@ -163,5 +162,5 @@ def test_a_damaged_record_is_named_and_skipped(tmp_path: Path, caplog: pytest.Lo
     for number, damaged in enumerate(("{", "[]", "{}")):
         (tmp_path / f"damaged{number}").mkdir()
         (tmp_path / f"damaged{number}" / "run.json").write_text(damaged)
-    assert [row["trained on"] for row in rows(tmp_path)] == ["grapevine"]
+    assert [row["trained on"] for row in compare_runs(tmp_path)] == ["grapevine"]
     assert caplog.text.count("skipped the damaged record of a run") == 3

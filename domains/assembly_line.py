@@ -8,8 +8,8 @@ from typing import Any
 
 from domains.checks import check_between, check_flag, check_formulas, check_one_of
 from domains.domain import Domain, Growth, Scene, sizes
-from domains.writing.mastar import Action, agent_names, always, and_, believes, common, not_, or_, write
-from domains.writing.structure import Structure, number_objects
+from domains.writing.mastar import ActionText, agent_names, always, and_, believes, common, not_, or_, write
+from domains.writing.structure import ObjectNames, number_objects
 
 _COMMON = "common"
 
@@ -90,17 +90,17 @@ def vocabulary(*, agents: int = 2, parts: int = 1, **_: Any) -> list[str]:
     return [*found, *(believes(name, "assemble") for name in names)]
 
 
-def structure(*, parts: int = 1, **_: Any) -> Structure:
+def structure(*, parts: int = 1, **_: Any) -> ObjectNames:
     """Parts have numbers where there are several."""
-    return Structure(number_objects("part", range(1, parts + 1)) if parts > 1 else {})
+    return ObjectNames(number_objects("part", range(1, parts + 1)) if parts > 1 else {})
 
 
 def _facts(owner: str, parts: int) -> list[str]:
     return [f"qualify_{owner}_{number}" for number in range(1, parts + 1)] if parts > 1 else [f"qualify_{owner}"]
 
 
-def _sense(agent: str, fact: str) -> Action:
-    return Action(
+def _sense(agent: str, fact: str) -> ActionText:
+    return ActionText(
         fact.replace("qualify", "sense"),
         "determines",
         [(fact, "")],
@@ -109,8 +109,8 @@ def _sense(agent: str, fact: str) -> Action:
     )
 
 
-def _tell(agent: str, other: str, fact: str) -> Action:
-    return Action(
+def _tell(agent: str, other: str, fact: str) -> ActionText:
+    return ActionText(
         f"{fact.replace('qualify', 'tell')}_{other}",
         "announces",
         [(fact, "")],
@@ -119,16 +119,16 @@ def _tell(agent: str, other: str, fact: str) -> Action:
     )
 
 
-def _assemble(names: Sequence[str], owned: Sequence[tuple[str, str]], depth: int | str) -> Action:
+def _assemble(names: Sequence[str], owned: Sequence[tuple[str, str]], depth: int | str) -> ActionText:
     shared = [_write_shared(owner, other, fact, depth) for owner, fact in owned for other in names if other != owner]
-    return Action("act_assemble", "causes", [("assemble", "")], executable=and_(*shared), observes=always(names))
+    return ActionText("act_assemble", "causes", [("assemble", "")], executable=and_(*shared), observes=always(names))
 
 
-def _restart(names: Sequence[str], owned: Sequence[tuple[str, str]]) -> Action:
+def _restart(names: Sequence[str], owned: Sequence[tuple[str, str]]) -> ActionText:
     failed = [
         believes(owner, believes(other, not_(fact))) for owner, fact in owned for other in names if other != owner
     ]
-    return Action("act_res", "causes", [("restart", "")], executable=or_(*failed), observes=always(names))
+    return ActionText("act_res", "causes", [("restart", "")], executable=or_(*failed), observes=always(names))
 
 
 def _write_shared(owner: str, other: str, fact: str, depth: int | str) -> str:

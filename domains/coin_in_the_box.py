@@ -8,7 +8,7 @@ from typing import Any
 
 from domains.checks import check_between, check_formulas, check_one_of, check_subset
 from domains.domain import Domain, Growth, Scene, sizes
-from domains.writing.mastar import Action, agent_names, always, and_, believes, common, ignorant, not_, write
+from domains.writing.mastar import ActionText, agent_names, always, and_, believes, common, ignorant, not_, write
 
 _GOALS: dict[str, Callable[[Sequence[str]], list[str]]] = {
     "first": lambda names: [believes(names[0], "tail")],
@@ -91,7 +91,7 @@ def vocabulary(*, agents: int = 3, **_: Any) -> list[str]:
     return found + [not_(formula) for formula in found[: len(names)]]
 
 
-def _actions(names: Sequence[str], unlocked_for: Sequence[str]) -> list[Action]:
+def _actions(names: Sequence[str], unlocked_for: Sequence[str]) -> list[ActionText]:
     pairs = list(permutations(names, 2))
     return [
         *(_open(name, names, locked=name not in unlocked_for) for name in names),
@@ -112,8 +112,8 @@ def _sure(agent: str, *literals: str) -> str:
     return and_(*(believes(agent, literal) for literal in literals), *literals)
 
 
-def _open(actor: str, names: Sequence[str], *, locked: bool) -> Action:
-    return Action(
+def _open(actor: str, names: Sequence[str], *, locked: bool) -> ActionText:
+    return ActionText(
         f"open_{actor}",
         "causes",
         [("opened", "")],
@@ -122,8 +122,8 @@ def _open(actor: str, names: Sequence[str], *, locked: bool) -> Action:
     )
 
 
-def _peek(actor: str, names: Sequence[str]) -> Action:
-    return Action(
+def _peek(actor: str, names: Sequence[str]) -> ActionText:
+    return ActionText(
         f"peek_{actor}",
         "determines",
         [("tail", "")],
@@ -133,9 +133,9 @@ def _peek(actor: str, names: Sequence[str]) -> Action:
     )
 
 
-def _divert(verb: str, actor: str, other: str, *, to: str, since: str) -> Action:
+def _divert(verb: str, actor: str, other: str, *, to: str, since: str) -> ActionText:
     """The actor, who looks, changes whether the other one does."""
-    return Action(
+    return ActionText(
         f"{verb}_{actor}_{other}",
         "causes",
         [(to, "")],
@@ -144,8 +144,8 @@ def _divert(verb: str, actor: str, other: str, *, to: str, since: str) -> Action
     )
 
 
-def _shout(actor: str, names: Sequence[str]) -> Action:
-    return Action(
+def _shout(actor: str, names: Sequence[str]) -> ActionText:
+    return ActionText(
         f"shout_tail_{actor}",
         "announces",
         [("tail", "")],

@@ -8,8 +8,8 @@ from typing import Any
 
 from domains.checks import DomainError, check_between, check_formulas, check_one_of, check_subset
 from domains.domain import Domain, Growth, Scene, sizes
-from domains.writing.mastar import Action, agent_names, always, and_, believes, common, not_, or_, write
-from domains.writing.structure import Structure, number_objects
+from domains.writing.mastar import ActionText, agent_names, always, and_, believes, common, not_, or_, write
+from domains.writing.structure import ObjectNames, number_objects
 
 _CHECKS = ("box", "room")
 _ORDERS = ("room", "box")
@@ -105,9 +105,9 @@ def vocabulary(
     return found
 
 
-def structure(*, boxes: int = 2, rooms: int = 3, **_: Any) -> Structure:
+def structure(*, boxes: int = 2, rooms: int = 3, **_: Any) -> ObjectNames:
     """Boxes and rooms; box b1 is no agent b."""
-    return Structure(
+    return ObjectNames(
         {f"b{number}": "box" for number in range(1, boxes + 1)} | number_objects("room", range(1, rooms + 1))
     )
 
@@ -152,7 +152,7 @@ def _somewhere(box: str, hiding: Sequence[int]) -> str:
     return or_(*(f"({and_(*(_at(box, room, room == place) for room in hiding))})" for place in hiding))
 
 
-def _moves(names: Sequence[str], rooms: Sequence[int]) -> list[Action]:
+def _moves(names: Sequence[str], rooms: Sequence[int]) -> list[ActionText]:
     actions = []
     for index, name in enumerate(names):
         right = _move("right", name, [(room, room + 1) for room in rooms[:-1]], names)
@@ -162,10 +162,10 @@ def _moves(names: Sequence[str], rooms: Sequence[int]) -> list[Action]:
     return actions
 
 
-def _move(direction: str, mover: str, steps: Sequence[tuple[int, int]], names: Sequence[str]) -> Action:
+def _move(direction: str, mover: str, steps: Sequence[tuple[int, int]], names: Sequence[str]) -> ActionText:
     """One step along the corridor, unless the mover is in the last room of that direction; everybody sees it."""
     wall = max(to for _, to in steps) if direction == "right" else 1
-    return Action(
+    return ActionText(
         f"{direction}_{mover}",
         "causes",
         [(f"{_at(mover, to)}, {_at(mover, here, False)}", _at(mover, here)) for here, to in steps],
@@ -180,7 +180,7 @@ def _work(
     tells: Sequence[tuple[str, str, int]],
     quiet: Sequence[str],
     names: Sequence[str],
-) -> list[Action]:
+) -> list[ActionText]:
     """The checks and announcements, team by team."""
     actions = []
     for team in teams:
@@ -189,8 +189,8 @@ def _work(
     return actions
 
 
-def _check(agent: str, suffix: str, box: str, room: int) -> Action:
-    return Action(
+def _check(agent: str, suffix: str, box: str, room: int) -> ActionText:
+    return ActionText(
         f"{agent}_check_{suffix}",
         "determines",
         [(_at(box, room), "")],
@@ -199,9 +199,9 @@ def _check(agent: str, suffix: str, box: str, room: int) -> Action:
     )
 
 
-def _tell(agent: str, box: str, room: int, names: Sequence[str], quiet: Sequence[str]) -> Action:
+def _tell(agent: str, box: str, room: int, names: Sequence[str], quiet: Sequence[str]) -> ActionText:
     name = f"tell_{agent}_{box}_{room}"
-    return Action(
+    return ActionText(
         name,
         "announces",
         [(_at(box, room), "")],

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from domains.checks import DomainError, check_one_of
 from domains.instances import Instances, Parameters, load_published
 from domains.names import unknown
-from domains.writing.structure import Structure
+from domains.writing.structure import ObjectNames
 
 SPLITS = ("train", "validation", "test")
 MIDDLE = "middle"
@@ -96,7 +96,7 @@ class Domain:
     scene: Scene
     ranges: Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]
     language: Literal["mA*", "EPDDL"] = "mA*"
-    structure: Callable[..., Structure] = lambda **_: Structure()
+    structure: Callable[..., ObjectNames] = lambda **_: ObjectNames()
     actors: Mapping[str, int] = field(default_factory=dict)
     growth: Growth | None = None
     consistent_beliefs: bool = True

@@ -8,8 +8,8 @@ from typing import Any
 
 from domains.checks import check_between, check_formulas, check_one_of
 from domains.domain import Domain, Growth, Scene, sizes
-from domains.writing.mastar import Action, agent_names, always, believes, everybody, knows_whether, not_, write
-from domains.writing.structure import Structure, secrets
+from domains.writing.mastar import ActionText, agent_names, always, believes, everybody, knows_whether, not_, write
+from domains.writing.structure import ObjectNames, secrets
 
 _PROTOCOLS = ("tell", "call")
 
@@ -81,9 +81,9 @@ def vocabulary(*, agents: int = 3, **_: Any) -> list[str]:
     return found
 
 
-def structure(*, agents: int = 3, **_: Any) -> Structure:
+def structure(*, agents: int = 3, **_: Any) -> ObjectNames:
     """Each agent has a secret."""
-    return Structure(words=secrets(agent_names(agents)))
+    return ObjectNames(words=secrets(agent_names(agents)))
 
 
 def _mutual(group: Sequence[str], subjects: Sequence[str], depth: int) -> list[str]:
@@ -93,9 +93,9 @@ def _mutual(group: Sequence[str], subjects: Sequence[str], depth: int) -> list[s
     return [believes(name, *inner) for name in group]
 
 
-def _tells(names: Sequence[str]) -> list[Action]:
+def _tells(names: Sequence[str]) -> list[ActionText]:
     return [
-        Action(
+        ActionText(
             f"tell_{teller}_{other}",
             "announces",
             [(f"s{teller}", "")],
@@ -106,11 +106,11 @@ def _tells(names: Sequence[str]) -> list[Action]:
     ]
 
 
-def _calls(names: Sequence[str]) -> list[Action]:
+def _calls(names: Sequence[str]) -> list[ActionText]:
     # In the published order a caller's place in the list of the others is taken by the first agent.
     calls = [(caller, names[0] if other == caller else other) for caller in names for other in names[1:]]
     return [
-        Action(
+        ActionText(
             f"call_{caller}_{other}",
             "announces",
             [(f"s{name}", believes(caller, f"s{name}")) for name in names],

@@ -8,8 +8,8 @@ from typing import Any
 
 from domains.checks import check_between, check_flag, check_formulas, check_subset
 from domains.domain import Domain, Growth, Scene, sizes
-from domains.writing.mastar import Action, agent_names, and_, believes, knows_whether, not_, or_, write
-from domains.writing.structure import Structure, number_objects, secrets
+from domains.writing.mastar import ActionText, agent_names, and_, believes, knows_whether, not_, or_, write
+from domains.writing.structure import ObjectNames, number_objects, secrets
 
 
 def problem(
@@ -94,9 +94,9 @@ def vocabulary(*, agents: int = 3, **_: Any) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def structure(*, agents: int = 3, rooms: int = 2, **_: Any) -> Structure:
+def structure(*, agents: int = 3, rooms: int = 2, **_: Any) -> ObjectNames:
     """Rooms have numbers, and each agent has a secret."""
-    return Structure(number_objects("room", range(1, rooms + 1)), secrets(agent_names(agents)))
+    return ObjectNames(number_objects("room", range(1, rooms + 1)), secrets(agent_names(agents)))
 
 
 def _ring_goals(
@@ -113,7 +113,7 @@ def _ring_goals(
     ]
 
 
-def _actions(names: Sequence[str], rooms: Sequence[int], noticed: bool) -> list[Action]:
+def _actions(names: Sequence[str], rooms: Sequence[int], noticed: bool) -> list[ActionText]:
     right = list(pairwise(rooms))
     left = [(to, here) for here, to in right]
     watching = names if noticed else ()
@@ -124,9 +124,9 @@ def _actions(names: Sequence[str], rooms: Sequence[int], noticed: bool) -> list[
     ]
 
 
-def _move(direction: str, mover: str, names: Sequence[str], steps: Sequence[tuple[int, int]]) -> Action:
+def _move(direction: str, mover: str, names: Sequence[str], steps: Sequence[tuple[int, int]]) -> ActionText:
     """One step along the row of rooms, noticed by those of `names` who are in the room that is left."""
-    return Action(
+    return ActionText(
         f"{direction}_{mover}",
         "causes",
         [
@@ -141,8 +141,8 @@ def _move(direction: str, mover: str, names: Sequence[str], steps: Sequence[tupl
     )
 
 
-def _share(speaker: str, owner: str, room: int, names: Sequence[str]) -> Action:
-    return Action(
+def _share(speaker: str, owner: str, room: int, names: Sequence[str]) -> ActionText:
+    return ActionText(
         f"share_{speaker}_s{owner}_{room}",
         "announces",
         [(f"s{owner}", "")],

@@ -11,7 +11,7 @@ from typing import Any
 from domains.checks import check_between, check_flag, check_formulas, check_one_each, check_subset, make_random
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
-from domains.writing.epddl import Model, atom, believes, knows_whether, not_, number_names, unsure, write
+from domains.writing.epddl import EStateText, atom, believes, knows_whether, not_, number_names, unsure, write
 
 _MESSAGE = atom("message")
 
@@ -121,7 +121,7 @@ def _domain(*, misjudged: bool) -> str:
     return read_text("room_messages.epddl").format(judged=judged)
 
 
-def _initial(names: Sequence[str], place: Mapping[str, int], *, both_ways: bool) -> Model:
+def _initial(names: Sequence[str], place: Mapping[str, int], *, both_ways: bool) -> EStateText:
     """Two worlds, one with the message and one without it, which nobody tells apart."""
     places = [atom("at", name, f"r{place[name]}") for name in names]
     close = [
@@ -130,7 +130,7 @@ def _initial(names: Sequence[str], place: Mapping[str, int], *, both_ways: bool)
         if _is_near(place[name], place[other]) and (both_ways or name <= other)
     ]
     worlds = ("sent", "unsent")
-    return Model(
+    return EStateText(
         worlds={"sent": [_MESSAGE, *places, *close], "unsent": [*places, *close]},
         relations={name: list(product(worlds, worlds)) for name in names},
         designated=["sent"],

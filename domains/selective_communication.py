@@ -7,8 +7,8 @@ from typing import Any
 
 from domains.checks import DomainError, check_between, check_formulas, check_subset
 from domains.domain import Domain, Growth, Scene, sizes
-from domains.writing.mastar import Action, agent_names, always, and_, believes, not_, write
-from domains.writing.structure import Structure, number_objects
+from domains.writing.mastar import ActionText, agent_names, always, and_, believes, not_, write
+from domains.writing.structure import ObjectNames, number_objects
 
 
 class Corridor:
@@ -56,18 +56,18 @@ class Corridor:
         """The literals that say where the walker starts."""
         return [f"at_{room}" if room == self.start else f"-at_{room}" for room in self.rooms]
 
-    def actions(self) -> list[Action]:
+    def actions(self) -> list[ActionText]:
         """Walking, seeing the fact, and shouting it in each room."""
         inside = range(1, self.end + 1)
         return [
             self._walk("right", [(room, room + 1) for room in inside[:-1]], blocked=self.end),
             self._walk("left", [(room, room - 1) for room in reversed(inside[1:])], blocked=1),
-            Action("sense", "determines", [("q", "")], f"at_{self.sense}", observes=always(self.names[:1])),
+            ActionText("sense", "determines", [("q", "")], f"at_{self.sense}", observes=always(self.names[:1])),
             *(self._shout(room) for room in self.rooms),
         ]
 
-    def _walk(self, direction: str, steps: Iterable[tuple[int, int]], *, blocked: int) -> Action:
-        return Action(
+    def _walk(self, direction: str, steps: Iterable[tuple[int, int]], *, blocked: int) -> ActionText:
+        return ActionText(
             direction,
             "causes",
             [(f"at_{to}, -at_{here}", f"at_{here}") for here, to in steps],
@@ -75,8 +75,8 @@ class Corridor:
             observes=always(self.notice[direction]),
         )
 
-    def _shout(self, room: int) -> Action:
-        return Action(
+    def _shout(self, room: int) -> ActionText:
+        return ActionText(
             f"shout_{room}",
             "announces",
             [("q", "")],
@@ -162,9 +162,9 @@ def vocabulary(*, agents: int = 3, rooms: int = 4, end: int | None = None, **_: 
     return found
 
 
-def structure(*, rooms: int = 4, end: int | None = None, **_: Any) -> Structure:
+def structure(*, rooms: int = 4, end: int | None = None, **_: Any) -> ObjectNames:
     """Rooms have numbers; whoever acts is not named."""
-    return Structure(number_objects("room", range(1, (end or rooms) + 1)))
+    return ObjectNames(number_objects("room", range(1, (end or rooms) + 1)))
 
 
 def goal_formulas(

@@ -9,8 +9,8 @@ from domains import selective_communication
 from domains.checks import check_between, check_flag
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.selective_communication import Corridor, goal_formulas
-from domains.writing.mastar import Action, always, believes, not_, write
-from domains.writing.structure import Structure, number_objects
+from domains.writing.mastar import ActionText, always, believes, not_, write
+from domains.writing.structure import ObjectNames, number_objects
 
 
 def problem(*, useless: int = 1, toggles: bool = False, **corridor: Any) -> str:
@@ -50,27 +50,27 @@ def problem(*, useless: int = 1, toggles: bool = False, **corridor: Any) -> str:
     )
 
 
-def structure(*, rooms: int = 4, end: int | None = None, useless: int = 1, **_: Any) -> Structure:
+def structure(*, rooms: int = 4, end: int | None = None, useless: int = 1, **_: Any) -> ObjectNames:
     """Rooms have numbers, and so have useless facts but the first."""
     names = {f"useless{number}": f"useless{number}".removesuffix("1") for number in range(1, useless + 1)}
-    return Structure(
+    return ObjectNames(
         number_objects("room", range(1, (end or rooms) + 1)) | dict.fromkeys(names, "fact"),
         {word: ("fact", name) for name, word in names.items()},
     )
 
 
-def _useless(fact: str, corridor: Corridor, toggles: bool) -> list[Action]:
+def _useless(fact: str, corridor: Corridor, toggles: bool) -> list[ActionText]:
     walker = corridor.names[0]
     watched = always([walker]) if toggles else {}
     return [
-        Action(f"negate_{fact}", "causes", [(not_(fact), "")] * toggles, believes(walker, fact), watched),
-        Action(f"activate_{fact}", "causes", [(fact, "")] * toggles, believes(walker, not_(fact)), watched),
+        ActionText(f"negate_{fact}", "causes", [(not_(fact), "")] * toggles, believes(walker, fact), watched),
+        ActionText(f"activate_{fact}", "causes", [(fact, "")] * toggles, believes(walker, not_(fact)), watched),
         *(
-            Action(f"sense_{fact}_{room}", "determines", [(fact, f"at_{room}")], observes=always([walker]))
+            ActionText(f"sense_{fact}_{room}", "determines", [(fact, f"at_{room}")], observes=always([walker]))
             for room in corridor.rooms
         ),
         *(
-            Action(f"shout_{fact}_{room}", "announces", [(fact, "")], believes(walker, fact), always([walker]))
+            ActionText(f"shout_{fact}_{room}", "announces", [(fact, "")], believes(walker, fact), always([walker]))
             for room in corridor.rooms
         ),
     ]

@@ -1,5 +1,6 @@
 """Which package may import which. One order of packages decides; one test compares every import with it."""
 
+import ast
 import subprocess
 import sys
 from collections import Counter
@@ -118,6 +119,15 @@ def test_no_modules_import_each_other(tree: Tree) -> None:
             graph.setdefault(found.module, set()).add(found.target)
     TopologicalSorter(graph).prepare()  # which refuses a circle
     assert {(found.module, found.target) for found in tree.imports if found.moment == "at call"} >= CIRCLES
+
+
+def test_public_classes_have_names_of_their_own(tree: Tree) -> None:
+    homes: dict[str, list[str]] = {}
+    for module, path in tree.files.items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(module)
+    assert {name: modules for name, modules in homes.items() if len(modules) > 1} == {}
 
 
 def test_one_module_of_heuristics_knows_learning(tree: Tree) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 from domains.checks import check_between, check_formulas
 from domains.domain import Domain, Scene
-from domains.writing.mastar import Action, agent_names, always, believes, ignorant, not_, write
-from domains.writing.structure import Structure, number_objects
+from domains.writing.mastar import ActionText, agent_names, always, believes, ignorant, not_, write
+from domains.writing.structure import ObjectNames, number_objects
 
 
 def problem(*, agents: int = 2, rooms: int = 3, goals: Sequence[str] | None = None) -> str:
@@ -33,14 +33,14 @@ def problem(*, agents: int = 2, rooms: int = 3, goals: Sequence[str] | None = No
     )
 
 
-def _actions(name: str, names: Sequence[str], numbers: Sequence[int]) -> list[Action]:
+def _actions(name: str, names: Sequence[str], numbers: Sequence[int]) -> list[ActionText]:
     """Each agent sees all steps, and who looks at the lamp if it is in the last room, too."""
     last = numbers[-1]
     steps = [(here, to) for here in numbers for to in (here - 1, here + 1) if to in numbers]
     present = {other: f"at_{other}_{last}" for other in names if other != name}
     return [
         *(
-            Action(
+            ActionText(
                 f"go_{name}_{here}_{to}",
                 "causes",
                 [(f"at_{name}_{to}, -at_{name}_{here}", "")],
@@ -49,7 +49,7 @@ def _actions(name: str, names: Sequence[str], numbers: Sequence[int]) -> list[Ac
             )
             for here, to in steps
         ),
-        Action(f"look_{name}", "determines", [("lit", "")], f"at_{name}_{last}", always([name]), aware=present),
+        ActionText(f"look_{name}", "determines", [("lit", "")], f"at_{name}_{last}", always([name]), aware=present),
     ]
 
 
@@ -60,9 +60,9 @@ def vocabulary(*, agents: int = 2, **_: Any) -> list[str]:
     return [*known, *map(not_, known), *(f"-at_{name}_1" for name in names)]
 
 
-def structure(*, rooms: int = 3, **_: Any) -> Structure:
+def structure(*, rooms: int = 3, **_: Any) -> ObjectNames:
     """Rooms have numbers."""
-    return Structure(number_objects("room", range(1, rooms + 1)))
+    return ObjectNames(number_objects("room", range(1, rooms + 1)))
 
 
 DOMAIN = Domain(

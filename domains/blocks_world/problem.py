@@ -29,7 +29,7 @@ from domains.blocks_world.towers import (
 from domains.checks import DomainError, check_between, check_formulas, check_one_of, check_subset, make_random
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
-from domains.writing.epddl import Model, atom, believes, common, not_, number_names, unsure, write
+from domains.writing.epddl import EStateText, atom, believes, common, not_, number_names, unsure, write
 
 _MOST_WORLDS = 6
 
@@ -197,7 +197,7 @@ def _one_robot(
         name="blocks_world",
         objects={"block": names},
         agents={"agent": ["robot"]},
-        init=Model({"w1": ["(arm_empty)", *atoms(first)]}, {"robot": [("w1", "w1")]}, ["w1"]),
+        init=EStateText({"w1": ["(arm_empty)", *atoms(first)]}, {"robot": [("w1", "w1")]}, ["w1"]),
         goals=check_formulas("goals", goals),
     )
 
@@ -272,7 +272,7 @@ def _one_each(parameter: str, listed: object, count: int, of: str) -> Sequence[A
     return listed
 
 
-def _initial(site: _Site, focus: Mapping[str, str], moves: Sequence[Sequence[str]]) -> Model:
+def _initial(site: _Site, focus: Mapping[str, str], moves: Sequence[Sequence[str]]) -> EStateText:
     """One world for each possible arrangement; the ignorant agents do not tell them apart."""
     alike = [
         *(atom("focused_on", name, seen) for name, seen in focus.items()),
@@ -280,7 +280,7 @@ def _initial(site: _Site, focus: Mapping[str, str], moves: Sequence[Sequence[str
     ]
     ids = number_names("w", len(site.possible))
     every, same = [*product(ids, ids)], [(world, world) for world in ids]
-    return Model(
+    return EStateText(
         {
             world: [*alike, *able, *atoms(arrangement)]
             for world, able, arrangement in zip(ids, moves, site.possible, strict=True)

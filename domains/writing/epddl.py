@@ -67,7 +67,7 @@ def number_names(stem: str, count: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class EStateText:
     """An initial e-state that is written out.
 
     Attributes:
@@ -110,7 +110,7 @@ def write(
     objects: Mapping[str, Sequence[str]] | None = None,
     agents: Mapping[str, Sequence[str]] | None = None,
     facts: Sequence[str] = (),
-    init: Model | Sequence[str],
+    init: EStateText | Sequence[str],
     goals: Sequence[str],
 ) -> str:
     """The text of a problem with its domain and library.
@@ -128,7 +128,7 @@ def write(
         goals: one formula per subgoal.
     """
     comment = textwrap.wrap(" ".join(story.split()), _WIDTH, initial_indent=";; ", subsequent_indent=";; ")
-    initial = init.text() if isinstance(init, Model) else f"    (:init\n        {_list(init, 8, '(:and')})"
+    initial = init.text() if isinstance(init, EStateText) else f"    (:init\n        {_list(init, 8, '(:and')})"
     goal = f"    (:goal\n        {_list([_fold(part) for part in goals], 8, '(and')})"
     sections = [
         *_write_section("objects", objects or {}),

@@ -73,7 +73,7 @@ def _is_modal(formula: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class ActionText:
     """One action of a problem.
 
     Attributes:
@@ -111,7 +111,7 @@ def write(
     title: str,
     story: str,
     fluents: Sequence[str],
-    actions: Sequence[Action],
+    actions: Sequence[ActionText],
     agents: Sequence[str],
     designated: Sequence[str],
     commonly_known: Sequence[str],

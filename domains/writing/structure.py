@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Structure:
+class ObjectNames:
     """The objects in names such as `tell_a_b1`, whose words are joined by underscores.
 
     The words that are objects are arguments, the others are the predicate or the action schema.

@@ -29,7 +29,7 @@ class PredicateType(NamedTuple):
         return describe("fact" if self.roles is None else "predicate", self.arity, list_texts(self.roles or ()))
 
 
-class ActionType(NamedTuple):
+class SchemaType(NamedTuple):
     """The type of an action schema.
 
     Attributes:
@@ -122,7 +122,7 @@ class Schemas:
         for lifted, action in zip(structure.actions, task.actions, strict=True):
             parts[name_symbol(lifted), len(lifted.arguments)].update(self._list_parts(action))
         return {
-            symbol: ActionType(count, tuple(self._describe_part(*part) for part in found)).text
+            symbol: SchemaType(count, tuple(self._describe_part(*part) for part in found)).text
             for (symbol, count), found in parts.items()
         }
 

@@ -27,7 +27,7 @@ Place: TypeAlias = Located | Tree[Token]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceText:
     """A problem text with its name.
 
     Attributes:

@@ -167,7 +167,7 @@ def apply(task: Task, estate: EState, action: Action) -> EState:
     return _apply_update(task, estate, action).contract().estate()
 
 
-class Outcome(NamedTuple):
+class OutcomeProduct(NamedTuple):
     """A possible outcome of an action.
 
     Attributes:
@@ -196,7 +196,7 @@ class Outcome(NamedTuple):
         return int(after.refine(_truth(after, fluents))[pair])
 
 
-def outcomes(task: Task, estate: AnyState, action: Action) -> list[Outcome]:
+def outcomes(task: Task, estate: AnyState, action: Action) -> list[OutcomeProduct]:
     """The outcomes of `action` in `estate`, sorted by event, then by types as conditions name them.
 
     Raises:
@@ -206,7 +206,7 @@ def outcomes(task: Task, estate: AnyState, action: Action) -> list[Outcome]:
     if obstacles := _obstacles(evaluation, action):
         raise TaskError(f"action {action.name!r} is not applicable: {obstacles}")
     mentions = [[kind for _, kind in conditions] for conditions in action.observability]
-    found = list[Outcome]()
+    found = list[OutcomeProduct]()
     for event in action.designated:
         possible = evaluation.where(action.events[event].precondition)
         by_types = defaultdict[tuple[str, ...], list[int]](list)
@@ -217,7 +217,7 @@ def outcomes(task: Task, estate: AnyState, action: Action) -> list[Outcome]:
                 )
         for number, types in enumerate(sorted(by_types, key=lambda types: [*map(list.index, mentions, types)])):
             product = _product(evaluation, action, types, np.array(by_types[types]), [event])
-            found.append(Outcome(event, number, types, by_types[types], product))
+            found.append(OutcomeProduct(event, number, types, by_types[types], product))
     return found
 
 

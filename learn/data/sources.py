@@ -103,7 +103,7 @@ class SourceOptions:
             """How files are read, from `ProblemSettings`."""
 
     @property
-    def source(self) -> Source:
+    def source(self) -> DataSource:
         """Where the data set comes from.
 
         Raises:
@@ -113,11 +113,11 @@ class SourceOptions:
             raise UsageError("no problem is named: give domain=<domain or list> or problem=<file, instance or list>")
         is_named = self.problem or self.data.folder
         domains = [] if is_named else choose_domains(self.domain, self.without)
-        return Source(domains, self.problem, self.reading, self.data, self.explorer)
+        return DataSource(domains, self.problem, self.reading, self.data, self.explorer)
 
 
 @dataclass(frozen=True)
-class Source:
+class DataSource:
     """Everything that decides the content of a data set.
 
     Attributes:

@@ -16,7 +16,7 @@ from epigym.encoding.relational import Relational, type_ids_of
 from epigym.features.types import FeatureTypes
 from learn.data.dataset import DataSet
 from learn.data.rollout import Rollout
-from learn.data.sources import Source
+from learn.data.sources import DataSource
 from learn.models.gine.network import find_network
 from learn.models.gine.paper import PaperNetwork
 from learn.training.batches import RUN, Batch, LabelledStates, PairRuns, StateSamples, Turns, split_samples
@@ -49,7 +49,7 @@ class RolloutData(LightningDataModule):
     validation: StateSamples | None
     problems: Problems
 
-    def __init__(self, settings: Training, source: Source) -> None:
+    def __init__(self, settings: Training, source: DataSource) -> None:
         super().__init__()
         self._settings, self._source = settings, source
         self._is_open = False

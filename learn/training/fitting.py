@@ -23,7 +23,7 @@ from epigym.io.files import write_json
 from epigym.language import ground_json
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
-from learn.data.sources import Source
+from learn.data.sources import DataSource
 from learn.models.base import correct
 from learn.models.files import MODEL_FILE
 from learn.models.gine.network import make_network
@@ -66,7 +66,7 @@ class _Parts(NamedTuple):
     waiting: WaitingTime
 
 
-def train(settings: Training, source: Source) -> Finished | None:
+def fit_network(settings: Training, source: DataSource) -> Finished | None:
     """Train a network and write everything into the folder of the run.
 
     Args:
@@ -90,7 +90,7 @@ def train(settings: Training, source: Source) -> Finished | None:
     return _record(settings, parts, module, data, start, is_interrupted=is_interrupted)
 
 
-def _check(settings: Training, source: Source) -> _Parts:
+def _check(settings: Training, source: DataSource) -> _Parts:
     """Check everything that can be wrong before anything is explored; make the trainer."""
     history, waiting = History(settings.run_dir / "metrics.csv"), WaitingTime()
     if settings.checkpoint is not None:
@@ -103,7 +103,7 @@ def _check(settings: Training, source: Source) -> _Parts:
     return _Parts(trainer, history, waiting)
 
 
-def build(settings: Training, source: Source) -> tuple[GineModule, RolloutData]:
+def build(settings: Training, source: DataSource) -> tuple[GineModule, RolloutData]:
     """Make or open the data set, and make the untrained network.
 
     Args:

@@ -13,14 +13,14 @@ from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.data.dataset import DataSet
 from learn.data.distribution import sample_problems
-from learn.data.sources import PublishedData, SampledData, Source, drop_isomorphic, keep_known, sample_tasks
+from learn.data.sources import DataSource, PublishedData, SampledData, drop_isomorphic, keep_known, sample_tasks
 from learn.training.options import LossValidation, SearchValidation, Training
 from learn.training.validation import Problems
 
 logger = logging.getLogger(__name__)
 
 
-def find_first_task(settings: Training, source: Source) -> Task:
+def find_first_task(settings: Training, source: DataSource) -> Task:
     """The first training problem; nothing is explored for it.
 
     Raises:

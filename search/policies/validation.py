@@ -132,7 +132,7 @@ def sort_nodes(nodes: Sequence[Node]) -> list[int]:
 
 def _take(
     task: Task, actions: Mapping[str, Action], node: Node, estate: PointedModel, consistent_beliefs: bool
-) -> Iterator[tuple[reference.Outcome, int]]:
+) -> Iterator[tuple[reference.OutcomeProduct, int]]:
     """Yield the outcomes of a node's action, each with the node that follows; raises EpigymError on a mismatch."""
     if node.action is None:
         held = zip(task.goal, reference.subgoals(task, estate), strict=True)
@@ -155,7 +155,7 @@ def _take(
         raise EpigymError(f"branch {k} of action {node.action!r} (event {branch.event}) cannot happen")
 
 
-def _describe(action: str | None, outcome: reference.Outcome) -> str:
+def _describe(action: str | None, outcome: reference.OutcomeProduct) -> str:
     """An outcome as error messages name it."""
     which = f", observability assignment {outcome.assignment}" if outcome.assignment else ""
     return f"action {action!r} with event {outcome.event}{which}"

@@ -1,7 +1,7 @@
 """Small EPDDL texts for the tests: the parts that matter are given, the rest is filled in."""
 
 from epigym.language.epddl import ground_texts
-from epigym.language.source import Source
+from epigym.language.source import SourceText
 from epigym.language.specification import GroundSpecification
 from epigym.task.task import Action, Task
 
@@ -42,9 +42,9 @@ def specification(
 ) -> GroundSpecification:
     """The ground specification of a domain's items and the parts of a problem."""
     return ground_texts(
-        Source("p.epddl", problem_text(**problem)),
-        Source("d.epddl", domain_text(items, predicates)),
-        [Source("l.epddl", library)],
+        SourceText("p.epddl", problem_text(**problem)),
+        SourceText("d.epddl", domain_text(items, predicates)),
+        [SourceText("l.epddl", library)],
         plank_compat=plank_compat,
     )
 

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from domains.writing.mastar import Action, always, believes, knows_whether, not_
+from domains.writing.mastar import ActionText, always, believes, knows_whether, not_
 from domains.writing.mastar import write as write_mastar
 
 
@@ -36,7 +36,7 @@ def write_museum(*, rooms: int, guards: int, artefacts: int, seed: int) -> str:
         goals.append(f"in({thing},{new[thing]})")
         goals += [f"B({name}, in({thing},{(old if name in deceived else new)[thing]}))" for name in names]
     walks = [
-        Action(
+        ActionText(
             f"walk({name},{one},{other})",
             "causes",
             [(f"at({name},{other}), -at({name},{one})", "")],
@@ -47,7 +47,7 @@ def write_museum(*, rooms: int, guards: int, artefacts: int, seed: int) -> str:
         for one, other in steps
     ]
     moves = [
-        Action(
+        ActionText(
             f"move({thing},{one},{other})",
             "causes",
             [(", ".join(f"{'' if room == other else '-'}in({thing},{room})" for room in numbers), "")],
@@ -105,21 +105,23 @@ def write_couriers(*, rooms: int, couriers: int, parcels: int, seed: int) -> str
     for name in names:
         for one, other in steps:
             step, here = f"in({name},{other}), -in({name},{one})", f"in({name},{one})"
-            actions.append(Action(f"walk({name},{one},{other})", "causes", [(step, "")], here, always(names)))
+            actions.append(ActionText(f"walk({name},{one},{other})", "causes", [(step, "")], here, always(names)))
             for thing in things:
                 carried = f"{step}, in({thing},{other}), -in({thing},{one})"
                 both = f"{here}, in({thing},{one})"
                 actions.append(
-                    Action(f"carry({name},{thing},{one},{other})", "causes", [(carried, "")], both, always(names))
+                    ActionText(f"carry({name},{thing},{one},{other})", "causes", [(carried, "")], both, always(names))
                 )
         for thing in things:
             for room in numbers:
                 near = {other: _write_in_earshot(other, room, rooms) for other in names}
                 both, content = f"in({name},{room}), in({thing},{room})", [(f"gift({thing})", "")]
-                actions.append(Action(f"open({name},{thing},{room})", "determines", content, both, near))
+                actions.append(ActionText(f"open({name},{thing},{room})", "determines", content, both, near))
                 for literal, verb in ((f"gift({thing})", "praise"), (f"-gift({thing})", "dispraise")):
                     known = f"in({name},{room}), {believes(name, literal)}"
-                    actions.append(Action(f"{verb}({name},{thing},{room})", "announces", [(literal, "")], known, near))
+                    actions.append(
+                        ActionText(f"{verb}({name},{thing},{room})", "announces", [(literal, "")], known, near)
+                    )
     positions = [f"in({one},{room})" for one in place for room in numbers]
     fluents = [*positions, *(f"gift({thing})" for thing in things)]
     true = {f"in({one},{room})" for one, room in place.items()}

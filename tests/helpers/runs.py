@@ -12,7 +12,7 @@ import torch
 from epigym.language import Reading
 from learn.data.dataset import DataSet
 from learn.data.explorers import ExplorerSettings
-from learn.data.sources import SampledData, Source
+from learn.data.sources import DataSource, SampledData
 from learn.models import open_model
 from learn.models.base import correct
 from learn.models.gine.model import NetworkModel
@@ -46,7 +46,7 @@ def make_data_set(
         long_goals=long_goals, held_out=0,
     )  # fmt: skip
     explorer = ExplorerSettings("exhaustive", max_visited=20_000, max_kept=None, seed=seed)
-    return Source(domains, [], Reading(), data, explorer).open(folder / "outputs")
+    return DataSource(domains, [], Reading(), data, explorer).open(folder / "outputs")
 
 
 def rows_of(run: Path) -> list[dict[str, float]]:

@@ -15,9 +15,9 @@ from epigym.language.epddl.checker import check
 from epigym.language.epddl.grounder import ground
 from epigym.language.epddl.parser import parse, parse_whole
 from epigym.language.epddl.requirements import File, check_requirements, expand_requirements
-from epigym.language.epddl.syntax import Domain, Library, Problem
+from epigym.language.epddl.syntax import DomainFile, LibraryFile, ProblemFile
 from epigym.language.epddl.types import Specification
-from epigym.language.source import Source
+from epigym.language.source import SourceText
 from epigym.language.specification import GroundSpecification
 from epigym.names import is_one_line
 from epigym.task.task import Task
@@ -63,7 +63,7 @@ def parse_epddl(text: str, *, file: str = "<string>", plank_compat: bool = False
         LimitError: if the initial state has too many worlds, or a predicate or an action too many instances.
         UsageError: if there is no domain.
     """
-    return ground_texts(Source(file, text), None, plank_compat=plank_compat).task
+    return ground_texts(SourceText(file, text), None, plank_compat=plank_compat).task
 
 
 def load_spec(path: str | Path, *, plank_compat: bool = False) -> Task:
@@ -92,7 +92,7 @@ def ground_epddl(
 
 
 def ground_texts(
-    problem: Source, domain: Source | None, libraries: Iterable[Source] = (), *, plank_compat: bool = False
+    problem: SourceText, domain: SourceText | None, libraries: Iterable[SourceText] = (), *, plank_compat: bool = False
 ) -> GroundSpecification:
     """Ground texts; arguments and errors as `load_epddl`."""
     files = problem.file if domain is None else f"{problem.file} with {domain.file}"
@@ -102,16 +102,18 @@ def ground_texts(
         raise NestingError(f"{files}: {error}") from None
 
 
-def _parse_specification(problem: Source, domain: Source | None, libraries: Iterable[Source]) -> Specification:
+def _parse_specification(
+    problem: SourceText, domain: SourceText | None, libraries: Iterable[SourceText]
+) -> Specification:
     """Parse and check texts."""
-    parts: list[tuple[File, Source]] = [(parse(source, Library), source) for source in libraries]
+    parts: list[tuple[File, SourceText]] = [(parse(source, LibraryFile), source) for source in libraries]
     if domain is None:
         parts += [(part, problem) for part in parse_whole(problem)]
     else:
-        parts += [(parse(problem, Problem), problem), (parse(domain, Domain), domain)]
-    named = [(part, source) for part, source in parts if isinstance(part, Library)]
-    domains = [(part, source) for part, source in parts if isinstance(part, Domain)]
-    problems = [(part, source) for part, source in parts if isinstance(part, Problem)]
+        parts += [(parse(problem, ProblemFile), problem), (parse(domain, DomainFile), domain)]
+    named = [(part, source) for part, source in parts if isinstance(part, LibraryFile)]
+    domains = [(part, source) for part, source in parts if isinstance(part, DomainFile)]
+    problems = [(part, source) for part, source in parts if isinstance(part, ProblemFile)]
     if not domains:
         need = "an EPDDL problem needs its domain: give domain_file, and the libraries if it has any"
         raise UsageError(f"{problem.file}: {need}")
@@ -127,8 +129,8 @@ def _parse_specification(problem: Source, domain: Source | None, libraries: Iter
     return spec
 
 
-def _read_source(path: str | Path) -> Source:
-    return Source(str(path), read(path))
+def _read_source(path: str | Path) -> SourceText:
+    return SourceText(str(path), read(path))
 
 
 def _read_paths(path: Path) -> list[Path]:

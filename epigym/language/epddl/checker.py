@@ -14,7 +14,7 @@ from epigym.language.epddl.syntax import (
     EventCall,
     EventSchema,
     ExplicitModel,
-    Library,
+    LibraryFile,
     Literal,
     Observability,
 )
@@ -37,7 +37,7 @@ from epigym.language.epddl.terms import (
     subformulas,
 )
 from epigym.language.epddl.types import INNER, Specification, declare, declare_action_types, types_of
-from epigym.language.source import Source
+from epigym.language.source import SourceText
 from epigym.names import unknown
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ _CONDITIONS = frozenset(
 )
 
 
-def check(spec: Specification, libraries: Iterable[tuple[Library, Source]]) -> None:
+def check(spec: Specification, libraries: Iterable[tuple[LibraryFile, SourceText]]) -> None:
     """Enter all declarations into `spec` and check their uses.
 
     Raises:
@@ -67,7 +67,7 @@ def check(spec: Specification, libraries: Iterable[tuple[Library, Source]]) -> N
     _Checker(spec.problem_source, spec).check_problem()
 
 
-def _check_titles(spec: Specification, libraries: list[tuple[Library, Source]]) -> None:
+def _check_titles(spec: Specification, libraries: list[tuple[LibraryFile, SourceText]]) -> None:
     domain, problem = spec.domain, spec.problem
     if problem.domain != domain.name:
         message = f"the problem is for domain {str(problem.domain)!r}, the domain file declares {str(domain.name)!r}"
@@ -93,7 +93,7 @@ def _count(things: Sized, noun: str) -> str:
 class _Checker:
     """The rules for one file."""
 
-    def __init__(self, source: Source, spec: Specification) -> None:
+    def __init__(self, source: SourceText, spec: Specification) -> None:
         self.source = source
         self.spec = spec
 

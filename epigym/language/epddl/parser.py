@@ -16,34 +16,34 @@ from lark.visitors import Transformer_NonRecursive
 from epigym.errors import ParseError
 from epigym.language import grammars
 from epigym.language.epddl import syntax, terms
-from epigym.language.epddl.syntax import Domain, Library, Literal, Problem
+from epigym.language.epddl.syntax import DomainFile, LibraryFile, Literal, ProblemFile
 from epigym.language.epddl.terms import Symbol, Typed
-from epigym.language.source import Source
+from epigym.language.source import SourceText
 from epigym.names import did_you_mean
 from epigym.task.formula import MAX_LEVELS, too_deep
 
-File = TypeVar("File", Domain, Problem, Library)
-_GRAMMAR = Path(__file__).with_name("epddl.lark"), "domain", "problem", "library", "whole"
+File = TypeVar("File", DomainFile, ProblemFile, LibraryFile)
+_GRAMMAR = Path(__file__).with_name("epddl.lark"), "domain_file", "problem_file", "library_file", "whole"
 _SHOWN = 8
 _MAX_NESTING = 2 * MAX_LEVELS + 20  # a negation before each level, and the sections around formulas
 _NAMES = {"NAME": "a name", "VARIABLE": "a variable", "KEYWORD": "a :keyword"}
 
 
-def parse(source: Source, kind: type[File]) -> File:
+def parse(source: SourceText, kind: type[File]) -> File:
     """Parse a file of a kind.
 
     Raises:
         ParseError: at the first unexpected word.
     """
-    return cast(File, _parse(source, kind.__name__.lower()))
+    return cast(File, _parse(source, _name_rule(kind.__name__)))
 
 
-def parse_whole(source: Source) -> tuple[Domain | Problem | Library, ...]:
+def parse_whole(source: SourceText) -> tuple[DomainFile | ProblemFile | LibraryFile, ...]:
     """Parse a text with a problem, its domain and its libraries, in any order; errors as `parse`."""
-    return cast(tuple[Domain | Problem | Library, ...], _parse(source, "whole"))
+    return cast(tuple[DomainFile | ProblemFile | LibraryFile, ...], _parse(source, "whole"))
 
 
-def _parse(source: Source, start: str) -> Any:
+def _parse(source: SourceText, start: str) -> Any:
     try:
         tree = grammars.load_parser(*_GRAMMAR).parse(source.text, start=start)
         _check_nesting(source, tree)
@@ -54,7 +54,7 @@ def _parse(source: Source, start: str) -> Any:
         raise error.orig_exc from error
 
 
-def _check_nesting(source: Source, tree: Tree[Token]) -> None:
+def _check_nesting(source: SourceText, tree: Tree[Token]) -> None:
     """Raise an error for trees that are too deep for recursive functions."""
     nodes = [tree]
     for _ in range(_MAX_NESTING):
@@ -66,7 +66,7 @@ def _check_nesting(source: Source, tree: Tree[Token]) -> None:
     raise source.error(str(too_deep()), next(words, None))
 
 
-def _parse_error(source: Source, error: UnexpectedInput) -> ParseError:
+def _parse_error(source: SourceText, error: UnexpectedInput) -> ParseError:
     if isinstance(error, UnexpectedCharacters):
         return source.error(f"unexpected character {error.char!r}; names start with a letter or '_'", error)
     assert isinstance(error, UnexpectedToken)
@@ -89,13 +89,18 @@ def _format_words(words: list[str]) -> str:
     return shown if len(words) <= _SHOWN else f"{shown} or {len(words) - _SHOWN} other words"
 
 
+def _name_rule(name: str) -> str:
+    """The rule of the grammar for a class."""
+    return re.sub("(?<!^)([A-Z])", r"_\1", name).lower()
+
+
 _CLASSES: dict[str, Any] = {
-    re.sub("(?<!^)([A-Z])", r"_\1", name).lower(): kind
+    _name_rule(name): kind
     for module in (terms, syntax)
     for name, kind in vars(module).items()
     if isinstance(kind, type)
 }
-_SECTIONS = {section.name for kind in (Domain, Problem, Library) for section in fields(kind)}
+_SECTIONS = {section.name for kind in (DomainFile, ProblemFile, LibraryFile) for section in fields(kind)}
 
 
 class _Builder(Transformer_NonRecursive[Token, Any]):
@@ -110,7 +115,7 @@ class _Builder(Transformer_NonRecursive[Token, Any]):
 
     def __default__(self, data: str, parts: list[Any], meta: object) -> Any:
         kind = _CLASSES.get(data)
-        if kind in (Domain, Problem, Library):
+        if kind in (DomainFile, ProblemFile, LibraryFile):
             sections = defaultdict[str, tuple[Any, ...]](tuple)
             for name, content in (part for part in parts if not isinstance(part, Symbol)):
                 sections[name] += content

@@ -9,10 +9,10 @@ from typing import TypeAlias
 from epigym.language.epddl import syntax, terms
 from epigym.language.epddl.readings import RequirementWarning
 from epigym.language.epddl.terms import Symbol
-from epigym.language.source import Source
+from epigym.language.source import SourceText
 from epigym.names import unknown
 
-File: TypeAlias = syntax.Domain | syntax.Problem | syntax.Library
+File: TypeAlias = syntax.DomainFile | syntax.ProblemFile | syntax.LibraryFile
 Use: TypeAlias = tuple[str, Symbol]
 
 _KINDS = ("negative", "disjunctive", "modal", "existential", "universal", "quantified", "general")
@@ -64,7 +64,7 @@ def expand_requirements(declared: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def check_requirements(file: File, source: Source, facts: frozenset[str]) -> None:
+def check_requirements(file: File, source: SourceText, facts: frozenset[str]) -> None:
     """Check the names of requirements, and warn about missing and unused ones.
 
     Args:
@@ -108,10 +108,10 @@ class _Uses:
     def list_uses(self, node: object, where: str = "") -> Iterator[Use]:
         """The requirements of a piece of syntax, then those of its parts; `where` is the context of formulas."""
         match node:
-            case syntax.Domain():
+            case syntax.DomainFile():
                 yield from ((":partial-observability", name) for name in node.libraries)
                 yield from ((":typing", declared.name) for declared in node.types)
-            case syntax.Problem():
+            case syntax.ProblemFile():
                 if any(declared.types for declared in (*node.objects, *node.agents)):
                     self.optional.add(":typing")
             case syntax.Predicate(fact=Symbol()):

@@ -100,7 +100,7 @@ class ActionSchema:
 
 
 @dataclass(frozen=True, slots=True)
-class Domain:
+class DomainFile:
     """A domain file."""
 
     name: Symbol
@@ -140,7 +140,7 @@ class ActionType:
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class LibraryFile:
     """An action-type library file."""
 
     name: Symbol
@@ -195,7 +195,7 @@ class FactsInit:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ProblemFile:
     """A problem file."""
 
     name: Symbol

@@ -10,14 +10,14 @@ from epigym.language.epddl.syntax import (
     ActionSchema,
     ActionType,
     AgentGroup,
-    Domain,
+    DomainFile,
     EventSchema,
-    Library,
+    LibraryFile,
     Predicate,
-    Problem,
+    ProblemFile,
 )
 from epigym.language.epddl.terms import Item, Symbol, Typed
-from epigym.language.source import Source
+from epigym.language.source import SourceText
 from epigym.names import unknown
 
 BUILT_IN = {
@@ -77,10 +77,10 @@ class Specification:
         requirements: all declared and implied requirements, sorted.
     """
 
-    domain: Domain
-    domain_source: Source
-    problem: Problem
-    problem_source: Source
+    domain: DomainFile
+    domain_source: SourceText
+    problem: ProblemFile
+    problem_source: SourceText
     libraries: tuple[str, ...] = ()
     types: Types = field(default_factory=lambda: Types(BUILT_IN))
     entities: dict[str, str] = field(default_factory=dict)
@@ -106,7 +106,7 @@ def types_of(variable: Typed, default: str) -> tuple[str, ...]:
     return variable.types or (default,)
 
 
-def declare_action_types(spec: Specification, library: Library, source: Source) -> None:
+def declare_action_types(spec: Specification, library: LibraryFile, source: SourceText) -> None:
     """Enter the action types of a library.
 
     Raises:
@@ -132,7 +132,7 @@ def declare(spec: Specification) -> None:
     _enter(spec.domain.actions, spec.actions, "action", source)
 
 
-def _enter(declared: Iterable[Declared], table: dict[str, Declared], kind: str, source: Source) -> None:
+def _enter(declared: Iterable[Declared], table: dict[str, Declared], kind: str, source: SourceText) -> None:
     for entry in declared:
         if entry.name in table:
             raise source.error(f"{kind} {str(entry.name)!r} is declared twice", entry.name)
@@ -173,7 +173,9 @@ def _declare_entities(spec: Specification) -> None:
         raise spec.problem_source.error("no agent is declared: a problem needs at least one", problem.name)
 
 
-def _declare_entity(spec: Specification, source: Source, entry: Typed | AgentGroup, default: str, root: str) -> None:
+def _declare_entity(
+    spec: Specification, source: SourceText, entry: Typed | AgentGroup, default: str, root: str
+) -> None:
     name, (kind,) = entry.name, entry.types or (None,)
     if name in spec.entities:
         raise source.error(f"{str(name)!r} is declared twice", name)

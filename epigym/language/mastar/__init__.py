@@ -9,7 +9,7 @@ from epigym.language.mastar.actions import ActionStatements
 from epigym.language.mastar.initial import InitialStatements
 from epigym.language.mastar.syntax import Names, Node, parse, subtrees
 from epigym.language.reading import Reading
-from epigym.language.source import Source
+from epigym.language.source import SourceText
 from epigym.task.formula import Formula, and_, conjuncts
 from epigym.task.structure import from_parentheses
 from epigym.task.task import Task
@@ -27,7 +27,7 @@ def parse_mastar(text: str, reading: Reading = Reading(), *, file: str = "<strin
         ParseError: when the text is wrong, with the place.
         LimitError: when the initial e-state or an event model is too large.
     """
-    source = Source(file, text)
+    source = SourceText(file, text)
     statements = subtrees(parse(source))
     names = _read_declarations(source, statements)
     actions = {name: ActionStatements(name, names, reading) for name in names.declared["action"]}
@@ -70,12 +70,12 @@ def parse_formula(text: str, *, fluents: Iterable[str], agents: Iterable[str]) -
     Raises:
         ParseError: when the text is wrong, with the place.
     """
-    source = Source("<formula>", text)
+    source = SourceText("<formula>", text)
     declared = {"fluent": dict.fromkeys(fluents, 0), "agent": dict.fromkeys(agents, 0)}
     return Names(source, declared).formula(parse(source, "formula"))
 
 
-def _read_declarations(source: Source, statements: Sequence[Node]) -> Names:
+def _read_declarations(source: SourceText, statements: Sequence[Node]) -> Names:
     """The declared names of a problem, after checking that it is complete."""
     names = Names(source)
     found = {str(statement.data) for statement in statements}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from epigym.errors import LimitError
-from epigym.language.mastar.event_models import MAX_SENSED, Description, is_ambiguous
+from epigym.language.mastar.event_models import MAX_SENSED, ActionDescription, is_ambiguous
 from epigym.language.mastar.syntax import Names, Node, conjuncts, subtrees
 from epigym.language.reading import Reading
 from epigym.language.source import position
@@ -49,12 +49,12 @@ class ActionStatements:
             case verb:
                 self._add_effects(str(verb), statement)
 
-    def describe(self) -> Description:
+    def describe(self) -> ActionDescription:
         """Combine the statements."""
         if self._verb in ("", "causes"):
             for place in self._aware_places:
                 self.names.source.warn(f"'aware_of' has no effect: action {self.name!r} is ontic", place)
-        return Description(
+        return ActionDescription(
             name=self.name,
             verb=self._verb,
             executable=and_(*self._executable),

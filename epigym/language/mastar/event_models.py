@@ -36,7 +36,7 @@ ONTIC_RELATIONS: Relations = {"full": (frozenset({0}), frozenset({1})), "oblivio
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class ActionDescription:
     """A ground action in words of mA*.
 
     Attributes:

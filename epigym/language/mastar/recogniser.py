@@ -13,7 +13,7 @@ from epigym.language.mastar.event_models import (
     MAX_SENSED,
     ONTIC_RELATIONS,
     SENSING_RELATIONS,
-    Description,
+    ActionDescription,
     Relations,
     make_sensing_relations,
 )
@@ -53,7 +53,7 @@ class Recogniser:
     name: str
     _number: FormulaNumbers = field(default_factory=lambda: FormulaNumbers({}, {}, {}))
 
-    def describe(self, action: Action, reading: Reading) -> Description:
+    def describe(self, action: Action, reading: Reading) -> ActionDescription:
         """Find a description that means the action under a reading of the language.
 
         Raises:
@@ -75,7 +75,7 @@ class Recogniser:
             reason = "mA* cannot express its effects, or the formula that observers learn, by literals"
         raise TaskError(inexpressible or reason)
 
-    def _propose(self, action: Action, assignment: RoleAssignment, reading: Reading) -> Iterator[Description]:
+    def _propose(self, action: Action, assignment: RoleAssignment, reading: Reading) -> Iterator[ActionDescription]:
         """Candidate descriptions of an action under an assignment of roles."""
         learns_executable = reading.semantics == "update_model"
         sigma, verbs = action.events[assignment.events[_SIGMA]], ["causes"]
@@ -97,7 +97,9 @@ class Recogniser:
         for verb, content in product(verbs, contents):
             yield self._make_description(action, assignment, verb, content, given if learns_executable else ())
 
-    def _propose_literals(self, action: Action, assignment: RoleAssignment, reading: Reading) -> Iterator[Description]:
+    def _propose_literals(
+        self, action: Action, assignment: RoleAssignment, reading: Reading
+    ) -> Iterator[ActionDescription]:
         """Candidate descriptions of an action that senses several literals one by one."""
         required = {event: self.parts(action.events[event].precondition) for event in action.designated}
         sigma = action.events[min(required, key=lambda event: len(required[event]))]  # a literal is false in all others
@@ -114,11 +116,11 @@ class Recogniser:
 
     def _make_description(
         self, action: Action, assignment: RoleAssignment, verb: str, content: Iterable[Effect], given: Iterable[Formula]
-    ) -> Description:
+    ) -> ActionDescription:
         """The description with these effects; `given` are formulas that observers learn about its executability."""
         needed = self.parts(action.applicability)
         added = [part for part in given if not self.parts(part) <= needed]
-        return Description(
+        return ActionDescription(
             name=action.name,
             verb=verb,
             executable=and_(action.applicability, *added),

@@ -11,7 +11,7 @@ from lark.lexer import PatternStr
 
 from epigym.errors import ParseError
 from epigym.language.grammars import load_parser
-from epigym.language.source import Source, position
+from epigym.language.source import SourceText, position
 from epigym.names import did_you_mean, unknown
 from epigym.task.formula import MAX_LEVELS, Formula, and_, believes, common, everybody, fluent, not_, or_, too_deep
 
@@ -46,7 +46,7 @@ class Names:
         declared: for each kind (`fluent`, `action`, `agent`) the names in declared order and their lines.
     """
 
-    source: Source
+    source: SourceText
     declared: dict[str, dict[str, int]] = field(default_factory=lambda: {"fluent": {}, "action": {}, "agent": {}})
 
     def declare(self, kind: str, name: Node) -> None:
@@ -105,7 +105,7 @@ class Names:
                 return believes(agents[0], body)
 
 
-def parse(source: Source, start: str = "problem") -> Node:
+def parse(source: SourceText, start: str = "problem") -> Node:
     """Parse a `problem`, whose children are the statements, or a `formula`.
 
     Raises:
@@ -144,7 +144,7 @@ def name_text(name: Node) -> str:
     return f"{head}({','.join(arguments)})" if arguments else head
 
 
-def _syntax_error(source: Source, error: UnexpectedToken) -> ParseError:
+def _syntax_error(source: SourceText, error: UnexpectedToken) -> ParseError:
     """The error with the unexpected word, the words that the grammar allows, and a suggested fix."""
     expected = frozenset(error.accepts or error.expected)
     if error.token in _ATTITUDES and "CAUSES" in expected:
@@ -166,7 +166,7 @@ def _syntax_error(source: Source, error: UnexpectedToken) -> ParseError:
     return source.error(f"unexpected {str(error.token)!r}; expected {allowed}{hint}", error.token)
 
 
-def _hint(source: Source, error: UnexpectedToken, expected: frozenset[str]) -> str:
+def _hint(source: SourceText, error: UnexpectedToken, expected: frozenset[str]) -> str:
     """A suggested fix: for a foreign notation, for a misspelt keyword here or one word before, or for a missing `;`."""
     line = _line(source, error)
     if advice := _remedy(line, error.column):
@@ -185,7 +185,7 @@ def _hint(source: Source, error: UnexpectedToken, expected: frozenset[str]) -> s
     return ""
 
 
-def _line(source: Source, error: UnexpectedCharacters | UnexpectedToken) -> str:
+def _line(source: SourceText, error: UnexpectedCharacters | UnexpectedToken) -> str:
     """The line of the text where the parser stopped."""
     return source.text.split("\n")[error.line - 1]
 

@@ -11,7 +11,7 @@ from itertools import combinations, product, starmap
 
 from epigym.errors import EpigymError, LimitError, ParseError, ProblemWarning, TaskError
 from epigym.language.mastar import parse_mastar
-from epigym.language.mastar.event_models import Description, is_ambiguous
+from epigym.language.mastar.event_models import ActionDescription, is_ambiguous
 from epigym.language.mastar.recogniser import Recogniser, has_actually
 from epigym.language.mastar.theory import build_theory
 from epigym.language.reading import Determines, Reading, Semantics
@@ -55,11 +55,11 @@ def _list_names(actions: Iterable[Action]) -> tuple[str, ...]:
     return tuple(action.name for action in actions)
 
 
-def _describe_actions(actions: Sequence[Action], recogniser: Recogniser) -> tuple[list[Description], Reading]:
+def _describe_actions(actions: Sequence[Action], recogniser: Recogniser) -> tuple[list[ActionDescription], Reading]:
     """Describe the actions in words of mA*, under one reading for all."""
     refused: list[dict[str, str]] = []
     for reading in _READINGS:
-        found: list[Description] = []
+        found: list[ActionDescription] = []
         reasons: dict[str, str] = {}
         for action in actions:
             try:
@@ -97,7 +97,7 @@ def _explain_refusal(refused: Sequence[Mapping[str, str]]) -> str:
     return f"mA* can express actions {', '.join(map(repr, names))} with different readings only: {_REMEDY}"
 
 
-def _format_task(task: Task, descriptions: Iterable[Description], reading: Reading) -> str:
+def _format_task(task: Task, descriptions: Iterable[ActionDescription], reading: Reading) -> str:
     name = task.fluents[0]
     needed = reading.describe()
     lines = [f"% To be read with {needed}."] if needed else []
@@ -118,7 +118,7 @@ def _format_task(task: Task, descriptions: Iterable[Description], reading: Readi
     return "\n".join([*lines, "", f"goal {goal.without_constants(name)};", ""])
 
 
-def _format_statements(description: Description, name: str) -> Iterator[str]:
+def _format_statements(description: ActionDescription, name: str) -> Iterator[str]:
     """The statements about an action; `name` is a fluent that expresses constants."""
 
     def under(condition: Formula) -> str:

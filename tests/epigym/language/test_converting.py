@@ -21,7 +21,7 @@ from epigym.features.types import FeatureTypes
 from epigym.language import SEMANTICS, Format, Reading, Semantics, ground_json, load, parse_mastar, save
 from epigym.language.ground_json import move_to_preconditions
 from epigym.language.mastar import theory
-from epigym.language.mastar.event_models import Description
+from epigym.language.mastar.event_models import ActionDescription
 from epigym.language.mastar.recogniser import Recogniser
 from epigym.language.mastar.writing import write_mastar
 from epigym.language.reading import Determines
@@ -204,13 +204,13 @@ def again(task: Task) -> Task:
 
 
 @st.composite
-def descriptions(draw: st.DrawFn, name: str) -> Description:
+def descriptions(draw: st.DrawFn, name: str) -> ActionDescription:
     """Random descriptions of actions in mA*."""
     condition = st.just(TRUE) | strategies.formulas(1, with_actually=False).filter(lambda found: found.op > Op.FALSE)
     effect = st.builds(Effect, st.sampled_from(FLUENTS), st.booleans(), condition)
     whom = st.dictionaries(st.sampled_from(AGENTS), condition)
     verb = draw(st.sampled_from(["causes", "determines", "announces"]))
-    return Description(
+    return ActionDescription(
         name=name,
         verb=verb,
         executable=draw(condition),
@@ -328,7 +328,7 @@ def test_constants_are_expressed_by_a_fluent() -> None:
 
 def look(name: str, semantics: Semantics, determines: Determines) -> Action:
     """Agent a senses p and q, where r."""
-    description = Description(name, "determines", R, (Effect("p", True), Effect("q", True)), {"a": TRUE}, {})
+    description = ActionDescription(name, "determines", R, (Effect("p", True), Effect("q", True)), {"a": TRUE}, {})
     return description.build_action(AGENTS, Reading(semantics, determines))
 
 
@@ -340,7 +340,7 @@ EITHER = Action("either", TRUE, (Event("e", or_(P, Q)), Event("f", not_(or_(P, Q
 SUSPECT = {"x": (frozenset([0, 1]), frozenset([1]))}
 TWICE = Action("twice", P, (Event("e", P, (Effect("q", True),)),), (0,), {"x": (frozenset([0]),)}, EVERYBODY)
 ONCE = Action("once", P, (Event("e", TRUE, (Effect("q", True),)),), (0,), {"x": (frozenset([0]),)}, EVERYBODY)
-ONLY_TRUE = Description("tell", "announces", TRUE, (Effect("p", True),), {"a": TRUE}, {}).build_action(
+ONLY_TRUE = ActionDescription("tell", "announces", TRUE, (Effect("p", True),), {"a": TRUE}, {}).build_action(
     AGENTS, Reading()
 )
 BLIND = EState((frozenset(["p"]),), ((frozenset[int](),), (frozenset([0]),)), (0,))

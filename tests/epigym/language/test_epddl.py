@@ -10,8 +10,8 @@ from epigym.errors import MissingError, ParseError, ProblemWarning, UsageError
 from epigym.language import Reading, load
 from epigym.language.epddl import load_epddl, load_spec, parse_epddl
 from epigym.language.epddl.parser import parse
-from epigym.language.epddl.syntax import Domain
-from epigym.language.source import Source
+from epigym.language.epddl.syntax import DomainFile
+from epigym.language.source import SourceText
 from epigym.task.formula import (
     FALSE,
     TRUE,
@@ -93,7 +93,7 @@ def test_a_whole_task_by_hand() -> None:
 def test_words() -> None:
     text = "(define (domain d) ; é ( :wrong\r\n(:predicates (p) (P) (left-room) (a_b-1)) )"
 
-    assert [one.name for one in parse(Source("", text), Domain).predicates] == ["p", "P", "left-room", "a_b-1"]
+    assert [one.name for one in parse(SourceText("", text), DomainFile).predicates] == ["p", "P", "left-room", "a_b-1"]
     assert task(predicates="(:predicates (p) (s ?x-y -agent))").fluents == ("p", "s_A", "s_B")
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from epigym.errors import EpigymError, LimitError, ParseError
 from epigym.language import load
 from epigym.language.epddl import ground_texts, grounder
-from epigym.language.source import Source
+from epigym.language.source import SourceText
 from tests.helpers.epddl_texts import LIBRARY, ONE_WORLD, PUBLIC, domain_text, problem_text, task
 
 pytestmark = pytest.mark.filterwarnings("ignore::epigym.errors.ProblemWarning")
@@ -248,7 +248,7 @@ def test_wrong_libraries(wrong: str, column: int, message: str) -> None:
     ],
 )  # fmt: skip
 def test_wrong_files(problem: str, domain: str, library: str, message: str) -> None:
-    sources = (Source(f"{name}.epddl", text) for name, text in zip("pdl", (problem, domain, library), strict=True))
+    sources = (SourceText(f"{name}.epddl", text) for name, text in zip("pdl", (problem, domain, library), strict=True))
     error = error_of(lambda: ground_texts(next(sources), next(sources), sources))
     assert message in str(error)
 
@@ -309,7 +309,7 @@ def test_damaged_texts_are_read_or_refused_with_our_errors(data: st.DataObject) 
 
 
 def read(words: list[list[str]]) -> None:
-    problem, domain, library = (Source("x.epddl", " ".join(text)) for text in words)
+    problem, domain, library = (SourceText("x.epddl", " ".join(text)) for text in words)
     ground_texts(problem, domain, [library])
 
 

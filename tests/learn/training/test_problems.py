@@ -19,7 +19,7 @@ from learn.data.dataset import TABLE, DataSet
 from learn.data.distribution import GOALS, sample_problems
 from learn.data.labels import UNREACHABLE
 from learn.data.rollout import Rollout
-from learn.data.sources import Source
+from learn.data.sources import DataSource
 from learn.rollouts import Rollouts, make_rollouts
 from learn.train import Train, train
 from learn.train_linear import TrainLinear
@@ -35,7 +35,7 @@ OWN = "collaboration_communication/2_2_3_pl_4"
 
 class Problems(NamedTuple):
     settings: Train
-    source: Source
+    source: DataSource
     module: RolloutData
 
     @property

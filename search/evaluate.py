@@ -9,7 +9,7 @@ import logging
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from epigym.cli.codes import ExitCode
 from epigym.cli.runner import run
@@ -19,7 +19,7 @@ from epigym.errors import UsageError
 from epigym.language import Reading, Semantics
 from epigym.language.reading import Determines
 from search.evaluation.jobs import Cluster
-from search.planning.options import Verification
+from search.planning.options import SearchOptions, Verify
 
 if TYPE_CHECKING:
     from search.evaluation.record import Record
@@ -44,7 +44,7 @@ class Evaluate(Settings):
     determines: Determines | None
     anytime: bool
     consistent_beliefs: bool
-    verify: Verification
+    verify: Literal["none", Verify]
     max_expanded: Natural | None
     time_limit: Amount
     grace: Amount
@@ -97,7 +97,6 @@ def records(settings: Evaluate) -> list[Record]:
     from search.agents.limits import Limits, memory_bytes
     from search.evaluation.grid import make_configurations, make_records
     from search.evaluation.suites import list_problems, problems_of
-    from search.planning.options import SearchOptions
 
     if settings.anytime and settings.verify == "none":
         raise UsageError("anytime=true re-executes every plan: leave out verify=none")

@@ -17,6 +17,7 @@ from epigym.cli.codes import ExitCode
 from epigym.cli.runner import run
 from epigym.cli.settings import ReadingSettings
 from epigym.config.values import Amount, Natural
+from search.planning.options import SearchOptions, Verify
 
 if TYPE_CHECKING:
     from search.agents.result import SearchResult
@@ -33,7 +34,7 @@ class Solve(ReadingSettings):
     policy: Literal["none", "strong", "shortest", "cyclic"]
     policy_file: str | None = field(metadata={"written": "file", "check": "search.policies.policy:check_policy_file"})
     anytime: bool
-    verify: Literal["bounded", "whole"]
+    verify: Verify
     plan_file: str | None = field(metadata={"written": "file", "check": "search.planning.plan_files:check_plan_file"})
     run_dir: Path | None = field(metadata={"written": "folder"})
     max_expanded: Natural | None
@@ -66,7 +67,6 @@ def solve(settings: Solve) -> ExitCode:
     from epigym.problem import load_problem
     from search.agents.limits import Limits
     from search.planning.configuration import Configuration
-    from search.planning.options import SearchOptions
     from search.planning.planner import find_plan
     from search.reports.display import show_policy, show_results
     from search.reports.progress_line import ProgressLine

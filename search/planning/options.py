@@ -7,7 +7,8 @@ from typing import Literal
 
 from search.agents.limits import Limits
 
-Verification = Literal["none", "bounded", "whole"]
+Verify = Literal["bounded", "whole"]
+"""How much the reference verifies, where it verifies at all; see `SearchOptions`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class SearchOptions:
     limits: Limits | None = None
     anytime: bool = False
     consistent_beliefs: bool = False
-    verify: Verification = "bounded"
+    verify: Literal["none", Verify] = "bounded"
 
     @property
     def active_limits(self) -> Limits:

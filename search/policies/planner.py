@@ -23,7 +23,7 @@ from search.agents.limits import Limits, memory_bytes, peak_bytes
 from search.agents.result import SearchResult, SearchStatus, TaskSize
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.planning.configuration import DEFAULT, Choice, Configuration
-from search.planning.options import SearchOptions
+from search.planning.options import SearchOptions, Verify
 from search.planning.planner import File, ProgressReceiver, find_plan, run_search
 from search.planning.single_search import search_in_process
 from search.policies.policy import Policy, check_policy_file
@@ -75,7 +75,7 @@ def plan(
     memory_limit: int | str | None = None,
     anytime: bool = False,
     consistent_beliefs: bool | None = None,
-    verify: Literal["bounded", "whole"] = "bounded",
+    verify: Verify = "bounded",
     **misspelt: Never,
 ) -> SearchResult:
     """Search for a plan or a policy in a separate process; the reference re-executes the result.
@@ -118,7 +118,7 @@ def plan(
     anytime = convert(anytime, bool, "anytime")
     if convert(consistent_beliefs, bool | None, "consistent_beliefs") is None:
         consistent_beliefs = policy != "none"
-    verify = convert(verify, Literal["bounded", "whole"], "verify")
+    verify = convert(verify, Verify, "verify")
     if anytime and policy != "none":
         raise UsageError("anytime=True is for linear plans: choose policy='shortest'")
     if verify != "bounded" and policy != "none":

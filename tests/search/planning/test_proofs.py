@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -18,13 +18,13 @@ from search.agents.limits import Limits
 from search.agents.result import Costs, SearchResult, SearchStatus
 from search.planning import proofs
 from search.planning.configuration import Configuration
-from search.planning.options import SearchOptions, Verification
+from search.planning.options import SearchOptions, Verify
 from search.planning.planner import find_plan, find_plan_here
 from search.planning.proofs import Confirmation, RefutedError, confirm_unsolvable
 from search.processes.channel import ProgressChannel
 from tests.helpers.tasks import COIN, coin, delusion, hopeless
 
-VERIFIED: tuple[Verification, ...] = ("bounded", "whole")
+VERIFIED: tuple[Verify, ...] = get_args(Verify)
 
 
 def unsolvable(task: Task) -> Task:

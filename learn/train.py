@@ -53,10 +53,10 @@ def train(settings: Train) -> float | None:
 
     from rich.console import Console
 
-    from learn.training.fitting import train
+    from learn.training.fitting import fit_network
     from learn.training.report.report import make_metrics_table
 
-    finished = train(settings, source)
+    finished = fit_network(settings, source)
     if finished is None:
         return None
     Console().print(make_metrics_table(finished.metrics))

@@ -18,7 +18,7 @@ from learn.models import open_model
 from learn.models.base import BaseHeuristic
 from learn.models.gine.model import NetworkModel
 from learn.train import Train
-from learn.training.fitting import train
+from learn.training.fitting import fit_network
 from learn.training.resuming import read_checkpoint
 from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit, rows_of
@@ -329,6 +329,6 @@ def test_refused_settings_come_first(
         monkeypatch.setattr(sources, name, refuse_exploration)
     monkeypatch.setattr(files, "sample_files", refuse_exploration)
     with pytest.raises(EpigymError, match=message) as refused:
-        train(chosen, chosen.source)
+        fit_network(chosen, chosen.source)
     assert "\n" not in str(refused.value)
     assert not (tmp_path / "run").exists()

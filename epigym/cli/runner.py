@@ -11,10 +11,9 @@ import warnings
 from argparse import ArgumentError
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import fields
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 import hydra
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
@@ -37,6 +36,7 @@ from epigym.cli.words import hydra_words
 from epigym.config.cluster import name_log, require_slurm
 from epigym.config.packages import PLACE, check_place, extras, missing
 from epigym.config.registry import option_file
+from epigym.config.values import hints_of
 from epigym.errors import UsageError
 from epigym.io.locking import locking
 from epigym.names import unknown
@@ -197,7 +197,7 @@ def _suggest(error: BaseException, settings: type[Any]) -> BaseException:
         names = [f"{prefix}.{name}" if prefix else str(name) for name in cause.parent_node]
         return UsageError(unknown("setting", str(cause.full_key), names))
     if isinstance(error, HydraException) and (quoted := re.match(r"Could not .*?'(.+?)'", str(error))):
-        return UsageError(unknown("setting", quoted[1], [entry.name for entry in fields(settings)]))
+        return UsageError(unknown("setting", quoted[1], list(hints_of(cast(Any, settings)))))
     if isinstance(error, HydraException | OmegaConfBaseException):
         return UsageError(str(error).splitlines()[0])
     if str(error).startswith("Config group override must be"):  # a plain ValueError of Hydra

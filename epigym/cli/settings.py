@@ -16,8 +16,7 @@ from epigym.config.packages import PLACE
 from epigym.config.values import make
 from epigym.errors import MissingError, UsageError
 from epigym.io.files import is_file, read_plan
-from epigym.language import Reading, Semantics
-from epigym.language.reading import READING, Determines
+from epigym.language import Reading
 from epigym.names import unknown
 from epigym.problem import load_problem
 from epigym.task.task import Task
@@ -46,17 +45,8 @@ class RunSettings(Settings):
 class ReadingSettings(Settings):
     """How the problem of a command is read and what its plans may do, see `conf/problem.yaml`."""
 
-    semantics: Semantics
-    determines: Determines | None
-    domain_file: str | None = field(metadata={"exists": True})
-    libraries: list[str]
-    plank_compat: bool
+    reading: Reading = field(metadata={"flat": Reading})
     consistent_beliefs: bool
-
-    @property
-    def reading(self) -> Reading:
-        """How it is read as one value."""
-        return Reading(**{name: getattr(self, name) for name in READING})
 
 
 @dataclass(frozen=True, kw_only=True)

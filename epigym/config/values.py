@@ -3,6 +3,7 @@
 The bounds of a number are in its annotation, such as `Annotated[float, AtLeast(0), Below(1)]`. The metadata of a field
 may hold rules for a value that is not null:
 
+- `flat`: a dataclass whose fields stand beside the others of the field's class, not in a mapping of their own;
 - `exists`: the value names a file or folder that must be there, or is a list of such names;
 - `written`: it names a `file` or a `folder` that will be written;
 - `own`: dataclasses by the `_target_` of a mapping, which it is checked against; any other is a class of the user's;
@@ -84,12 +85,15 @@ def make(kind: type[C], values: Mapping[str, Any], prefix: str = "") -> C:
         MissingError: when a file that must be there is not.
         OSError: when a file or folder cannot be written.
     """
-    known = {entry.name: entry for entry in fields(cast(Any, kind))}
-    for name in values:
-        if name not in known:
-            raise UsageError(unknown("setting", prefix + str(name), [prefix + one for one in known]))
     hints, made = hints_of(cast(Any, kind)), {}
-    for name, entry in known.items():
+    for name in values:
+        if name not in hints:
+            raise UsageError(unknown("setting", prefix + str(name), [prefix + one for one in hints]))
+    for entry in fields(cast(Any, kind)):
+        name = entry.name
+        if flat := entry.metadata.get("flat"):
+            made[name] = make(flat, {one: values[one] for one in hints_of(flat) if one in values}, prefix)
+            continue
         place, value = prefix + name, values.get(name, UNSET)
         if isinstance(value, str) and value == UNSET:
             if entry.default is entry.default_factory is MISSING:
@@ -107,8 +111,13 @@ def make(kind: type[C], values: Mapping[str, Any], prefix: str = "") -> C:
 
 @cache
 def hints_of(kind: type[Any]) -> dict[str, Any]:
-    """The annotations of a class."""
-    return get_type_hints(kind, include_extras=True)
+    """The annotations of the settings that make a dataclass, by name."""
+    hints = get_type_hints(kind, include_extras=True)
+    found: dict[str, Any] = {}
+    for entry in fields(cast(Any, kind)):
+        flat = entry.metadata.get("flat")
+        found |= hints_of(flat) if flat else {entry.name: hints[entry.name]}
+    return found
 
 
 def convert(value: Any, kind: Any, place: str) -> Any:

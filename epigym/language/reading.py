@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
 from epigym.errors import UsageError
@@ -33,7 +33,7 @@ class Reading:
 
     semantics: Semantics = "default"
     determines: Determines | None = None
-    domain_file: str | None = None
+    domain_file: str | None = field(default=None, metadata={"exists": True})
     libraries: tuple[str, ...] = ()
     plank_compat: bool = False
 

@@ -67,6 +67,7 @@ class SampledData:
 class SourceOptions:
     """Settings of a command that makes, finds or opens a data set, beside those of `ProblemSettings`."""
 
+    reading: Reading = field(metadata={"flat": Reading})
     domain: list[str]
     without: list[str]
     problem: list[str]
@@ -95,12 +96,6 @@ class SourceOptions:
             unused = (*READING, "data.held_out")
             return dict.fromkeys(unused, reason)
         return {}
-
-    if TYPE_CHECKING:
-
-        @property
-        def reading(self) -> Reading:
-            """How files are read, from `ProblemSettings`."""
 
     @property
     def source(self) -> DataSource:

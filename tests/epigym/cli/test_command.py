@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
-from dataclasses import fields
 from importlib import import_module
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -24,6 +23,7 @@ from epigym.cli.logs import RunLog
 from epigym.cli.runner import run
 from epigym.cli.settings import Settings
 from epigym.config.packages import PLACE, check_place
+from epigym.config.values import hints_of
 from epigym.errors import EpigymError, MissingError
 from search.solve import Solve
 from tests.helpers.commands import settings_of
@@ -213,7 +213,7 @@ def test_help_tells_everything_about_a_command(command: str) -> None:
     text, module = format_help(command), import_module(command)
     assert text.startswith(module.__doc__.strip())
     assert re.search(rf"\n  (python -m|epigym) ({re.escape(command)}|{command.rpartition('.')[2]}) ", text)
-    for name in {entry.name for entry in fields(settings_of(command))} - {
+    for name in {*hints_of(settings_of(command))} - {
         "suffix",
         "per_domain",
     }:  # which the group `size` holds

@@ -1,11 +1,11 @@
 """Values against annotations: where several types are possible, the error is that of the one that fits best."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 import pytest
 
-from epigym.config.values import Above, AtLeast, AtMost, Below, Count, convert, make
+from epigym.config.values import Above, AtLeast, AtMost, Below, Count, convert, hints_of, make
 from epigym.errors import UsageError
 
 
@@ -104,6 +104,26 @@ def test_a_number_is_within_its_bounds(name: str, value: float, message: str) ->
 def test_bounds_of_a_number_belong_to_it_or_not() -> None:
     assert [make(Glass, {"share": bound}).share for bound in (0, 1)] == [0.0, 1.0]
     assert make(Glass, {"part": 0.999, "most": None, "weight": 1e300}) == Glass(part=0.999, weight=1e300)
+
+
+@dataclass(frozen=True)
+class Shelf:
+    box: Box = field(metadata={"flat": Box})
+    place: int
+
+
+def test_fields_of_a_flat_dataclass_stand_beside_the_others() -> None:
+    assert make(Shelf, BOX | {"place": 3}) == Shelf(Box("box", 2, 3.0), 3)
+    assert list(hints_of(Shelf)) == ["kind", "size", "width", "height", "place"]
+    for wrong, message in (
+        ({"width": "wide"}, "shelf.width=wide: expected a number"),
+        ({"box": BOX}, "unknown setting 'shelf.box': "),
+        ({"plcae": 1}, "unknown setting 'shelf.plcae': did you mean 'shelf.place'"),
+        ({"heigth": 1}, "unknown setting 'shelf.heigth': did you mean 'shelf.height'"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            make(Shelf, BOX | {"place": 3} | wrong, "shelf.")
+        assert str(caught.value).startswith(message)
 
 
 @pytest.mark.parametrize("kind", [int | str, str | int])

@@ -61,7 +61,7 @@ class Below(_Bound):
 
 
 _BOUNDS: dict[type[_Bound], tuple[Callable[[float, float], bool], str]] = {
-    AtLeast: (ge, "at least {}, and finite"), Above: (gt, "more than {}, and finite"),
+    AtLeast: (ge, "at least {}"), Above: (gt, "more than {}"),
     AtMost: (le, "at most {}"), Below: (lt, "less than {}"),
 }  # fmt: skip
 
@@ -169,8 +169,10 @@ def _check_bounds(value: Any, bounds: Iterable[Any], shown: str) -> None:
     for bound in bounds:
         if isinstance(bound, _Bound):
             holds, words = _BOUNDS[type(bound)]
-            if not holds(value, bound.bound) or value == inf:
+            if not holds(value, bound.bound):
                 raise UsageError(f"{shown}: expected {words.format(bound.bound)}")
+            if value == inf:
+                raise UsageError(f"{shown}: expected a finite number")
 
 
 def _first(value: Any, options: tuple[Any, ...], place: str) -> Any:

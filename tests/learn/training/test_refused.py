@@ -42,7 +42,7 @@ FOLDER = "data.folder= names all that is learned from: leave one of them out"
 CASES = (
     *(
         Case(f"model=paper model.network.{name}={value}",
-             f"model.network.{name}={value}: expected at least {least}, and finite")
+             f"model.network.{name}={value}: expected at least {least}")
         for name, value, least in (("node_size", 0, 1), ("edge_size", 0, 1), ("hidden_size", 0, 1),
                                    ("head_size", -3, 1), ("blocks", -1, 0), ("max_distance", 0, 1))
     ),
@@ -50,7 +50,7 @@ CASES = (
     Case("model=paper model.network.margin=0.6", "model.network.margin=0.6: expected less than 0.5"),
     *(
         Case(f"model=gine model.network.{name}={value}",
-             f"model.network.{name}={value}: expected at least 1, and finite")
+             f"model.network.{name}={value}: expected at least 1")
         for name, value in (("width", 0), ("layers", 0))
     ),
     Case("model=gine model.network.type_dropout=1.5", "model.network.type_dropout=1.5: expected at most 1"),
@@ -58,45 +58,46 @@ CASES = (
     Case("model=gine +model.network.heads=3", "unknown setting 'model.network.heads': did you mean "
          "'model.network.layers' or 'model.network.width' or 'model.network.type_dropout'?"),
     *(
-        Case(f"model.optimizer.{name}={value}", f"model.optimizer.{name}={value}: expected at least 0, and finite")
-        for name, value in (("lr", -1.0), ("lr", "inf"), ("lr", "nan"), ("weight_decay", -0.1))
+        Case(f"model.optimizer.{name}={value}", f"model.optimizer.{name}={value}: expected at least 0")
+        for name, value in (("lr", -1.0), ("lr", "nan"), ("weight_decay", -0.1))
     ),
+    Case("model.optimizer.lr=inf", "model.optimizer.lr=inf: expected a finite number"),
     Case("model.optimizer.lr=fast", "model.optimizer.lr=fast: expected a number"),
     *(
         Case(f"model=paper model.optimizer.betas=[{betas}]", f"model.optimizer.betas={wrong}")
         for betas, wrong in (
-            ("0.9, 1.0", "1.0: expected less than 1"), ("-0.1, 0.9", "-0.1: expected at least 0, and finite")
+            ("0.9, 1.0", "1.0: expected less than 1"), ("-0.1, 0.9", "-0.1: expected at least 0")
         )
     ),
     Case("model=paper model.optimizer.betas=[0.9]", "model.optimizer: betas=[0.9]: expected two numbers"),
     *(
-        Case(f"data=sampled data.{name}=0", f"data.{name}=0: expected at least 1, and finite")
+        Case(f"data=sampled data.{name}=0", f"data.{name}=0: expected at least 1")
         for name in ("instances", "goals", "expansions")
     ),
     *(
         Case(f"encoding=relational validation.{name}={value}",
-             f"validation.{name}={value}: expected at least {least}, and finite")
+             f"validation.{name}={value}: expected at least {least}")
         for name, value, least in (("problems", 0, 1), ("nodes", 0, 1), ("verdict", -1, 0))
     ),
     *(
         Case(f"validation.share={share}",
              f"validation.share={share}: expected {expected}")
-        for share, expected in (("0.0", "more than 0, and finite"), ("1.0", "less than 1"))
+        for share, expected in (("0.0", "more than 0"), ("1.0", "less than 1"))
     ),
     Case("encoding=relational expert.aggregation=1",
          "expert: aggregation=1: give problems of the expert, too, with expert.problems="),
     Case("expert.problems=3", "expert.problems: plans tell which e-states are better: give objective=ranking, or "
          "expert.problems=0"),
-    Case("batch_size=0", "batch_size=0: expected at least 1, and finite"),
+    Case("batch_size=0", "batch_size=0: expected at least 1"),
     *(
-        Case(given, f"{given}: expected at least {least}, and finite", command=LINEAR)
+        Case(given, f"{given}: expected at least {least}", command=LINEAR)
         for given, least in (("data.instances=0", 1), ("nodes=0", 1), ("aggregation=-1", 0), ("seed=-1", 0))
     ),
     Case("iterations=[3]", "unknown iterations '3': expected one of '0', '1', '2'", command=LINEAR),
     Case("losses=[hinge]", "unknown losses 'hinge': expected one of 'ranking', 'regression'", command=LINEAR),
     Case("bases=[h_max]", "unknown bases 'h_max': did you mean 'h_add'?", command=LINEAR),
     Case("base=h_max", "unknown base 'h_max': did you mean 'h_add'?"),
-    Case("objective=distance objective.max_distance=0", "objective.max_distance=0: expected at least 1, and finite"),
+    Case("objective=distance objective.max_distance=0", "objective.max_distance=0: expected at least 1"),
     Case("trainer=gpu", "trainer=gpu: expected a mapping"),
     Case("-m hydra/launcher=slurm encoding=map,hash", "hydra/launcher=slurm: there is no sbatch: start it on a machine "
          "that can submit, or give hydra/launcher=local", 66),

@@ -165,7 +165,7 @@ def test_experiments_can_be_small(experiment: str) -> None:
         ({"nmae": "hfs"}, "l_pg", "agent: {'nmae': 'hfs'} has no name: add name=…"),
         (3, None, "agent=3 must be a name, a mapping of name and settings, or a class"),
         ("lazy", "goal_count", "agent 'lazy' needs a heuristic that prefers actions, for example h_add"),
-        ({"name": "bfs", "threads": 0}, None, "agent 'bfs': threads=0: expected at least 1, and finite"),
+        ({"name": "bfs", "threads": 0}, None, "agent 'bfs': threads=0: expected at least 1"),
         ({"name": "bfs", "symmetry": "much"}, None, "agent 'bfs': symmetry=much: expected true or false"),
         ({"name": "bfs", "wait": 1}, None, "unknown setting of agent 'bfs' 'wait': there is none"),
         ({"name": "hfs", "expansion_per_batch": 2}, "l_pg", "did you mean 'expansions_per_batch'?"),

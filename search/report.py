@@ -1,7 +1,7 @@
 """Write the tables, figures and page of evaluations; arguments that are not options are the folders of the runs.
 
-The page, report.html, is one file for any browser: sortable tables, drawings of solved problems over time, and of two
-configurations against each other.
+The page, report.html, is one file for any browser: sortable tables, problems solved over time, and configurations
+against each other.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import numpy as np
 from epigym.io.tables import Numbers, Table
 from search.reports.metrics import bootstrap, mcnemar
 from search.reports.outcomes import COVERAGE, MEASURES, SearchOutcomes
-from search.reports.tables import format_number, show_number
+from search.reports.tables import show_number
 
 _COLUMNS = {
     COVERAGE: ("both", "only first", "only second", "p (McNemar)", "difference [bootstrap 95 %]"),
@@ -43,7 +43,6 @@ class Comparison:
         mcnemar: probability, were both equally good, of a split at least as uneven of those that only one answered.
         interval: 95 % bootstrap interval over problems of the difference of the shares that they answered.
         counted: number of problems that both solved and whose expanded nodes are known.
-        unequal: number of those on which one expanded fewer nodes.
         ratio: geometric mean over those of the first one's nodes by the second one's; None when there is none.
         wilcoxon: probability, were neither better, of ranks of the logarithms of these ratios at least as uneven.
     """
@@ -57,7 +56,6 @@ class Comparison:
     mcnemar: float
     interval: tuple[float, float]
     counted: int
-    unequal: int
     ratio: float | None
     wilcoxon: float
 
@@ -65,29 +63,6 @@ class Comparison:
     def difference(self) -> float:
         """The share of the problems that the first one answered, less that of the second one."""
         return (self.only_first - self.only_second) / self.problems
-
-    def write_sentences(self) -> list[str]:
-        """Write the results of the tests, with their meaning, in sentences."""
-        first, second = self.first, self.second
-        low, high = map(_points, self.interval)
-        found = [
-            f"{first} answered {self.both + self.only_first} of {self.problems} problems and {second} "
-            f"{self.both + self.only_second}; {self.only_first} only {first}, {self.only_second} only {second}.",
-            "Were they equally good, a split at least as uneven would come about with probability "
-            f"{format_probability(self.mcnemar)} (exact McNemar test, which is a sign test on the "
-            "problems that only one of them answered).",
-            f"The share that {first} answered differs from that of {second} by {_points(self.difference)} percentage "
-            f"points; with other problems drawn like these it may lie from {low} to {high} (95 % bootstrap interval). "
-            "Where that contains 0, it is open which of them answers more.",
-        ]
-        if self.ratio is not None:
-            found.append(
-                f"On the {self.counted} problems that both solved, {first} expanded {format_number(self.ratio)} times "
-                f"the nodes of {second} (geometric mean). Were neither better, ratios at least as one-sided would come "
-                f"about with probability {format_probability(self.wilcoxon)} (Wilcoxon signed-rank test on their "
-                f"logarithms; problems where they differ: {self.unequal})."
-            )
-        return found
 
 
 def compare(outcomes: SearchOutcomes, first: str, second: str) -> Comparison | None:
@@ -112,7 +87,6 @@ def compare(outcomes: SearchOutcomes, first: str, second: str) -> Comparison | N
         mcnemar=mcnemar(ours, theirs),
         interval=bootstrap(differences, np.mean),
         counted=len(ratios),
-        unequal=len(unequal),
         ratio=math.exp(sum(ratios) / len(ratios)) if ratios else None,
         wilcoxon=float(stats.wilcoxon(unequal).pvalue) if unequal else 1.0,
     )

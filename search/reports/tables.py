@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -27,6 +29,23 @@ _ENDINGS = {
     SearchStatus.MEMORY_LIMIT: "MO",
     SearchStatus.ERROR: "error",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """A table cell of how a search ended.
+
+    Attributes:
+        text: for readers.
+        file: the record of the search, if it was kept.
+    """
+
+    text: str
+    file: Path | None
+
+    def __str__(self) -> str:
+        """The text for readers."""
+        return self.text
 
 
 def make_summary(outcomes: SearchOutcomes, measures: Sequence[str] = MEASURES, *, common: bool) -> Table:
@@ -201,7 +220,7 @@ def _titles(measures: Sequence[str], *coverage: str) -> list[str]:
 def _show_measure(outcome: SearchOutcome | None, measure: str) -> object:
     if measure != COVERAGE:
         return show_number(None if outcome is None else COSTS[measure].of(outcome))
-    return "–" if outcome is None else _ENDINGS[outcome.status] + outcome.restriction
+    return "–" if outcome is None else Ending(_ENDINGS[outcome.status] + outcome.restriction, outcome.file)
 
 
 def _coverage(chosen: Sequence[SearchOutcome], found: Sequence[SearchOutcome]) -> Numbers:

@@ -16,7 +16,17 @@ from search.reports.outcomes import MEASURES, SearchOutcomes
 from search.reports.page import render_page
 from search.reports.paired import compare_pairs
 from search.reports.published import PUBLISHED
-from search.reports.tables import list_left_out, make_instances, make_largest, make_scores, make_summary, make_totals
+from search.reports.tables import (
+    list_left_out,
+    make_instances,
+    make_largest,
+    make_overview,
+    make_scores,
+    make_summary,
+    make_totals,
+)
+
+_SCATTER = "Expanded nodes of {} and {}, a point for each problem; on a dotted line lies what one did not decide."
 
 logger = logging.getLogger("search.report")
 
@@ -65,16 +75,30 @@ def write_report(
         "cactus_nodes": figures.draw_cactus(outcomes, "expanded"),
         "ratios": figures.draw_ratios(outcomes, baseline),
     }
+    shown = {"Problems solved within a time.": drawn["cactus_time"]} if "time" in measures else {}
     for first, second in dict.fromkeys(chosen):
         name = slug(f"scatter_{first}_{second}")
         while name in drawn:
             name += "_"
-        drawn[name] = figures.draw_scatter(outcomes, first, second)
+        shown[_SCATTER.format(first, second)] = drawn[name] = figures.draw_scatter(outcomes, first, second)
     for name, figure in drawn.items():
         figures.write_figure(figure, folder, name)
-    write_text(folder / "report.html", render_page(outcomes, chosen, folder, measures))
+    write_text(folder / "report.html", render_page(make_page_tables(outcomes, chosen, measures), shown, folder))
     if missing.rows:
         logger.warning("%s See %s", missing.caption, folder / "left_out.md")
+
+
+def make_page_tables(
+    outcomes: SearchOutcomes, pairs: Sequence[tuple[str, str]], measures: Sequence[str]
+) -> list[Table]:
+    """Make the tables of the page, see `write_report`."""
+    return [
+        make_overview(outcomes, measures),
+        make_summary(outcomes, measures, common=False),
+        compare_pairs(outcomes, pairs, measures),
+        make_instances(outcomes, measures),
+        list_left_out(outcomes),
+    ]
 
 
 def check_configurations(configurations: Iterable[str], outcomes: SearchOutcomes) -> list[str]:

@@ -4,7 +4,7 @@ import json
 from html.parser import HTMLParser
 from typing import Any
 
-VOID = {"meta", "link", "input", "br", "wbr"}
+VOID = {"meta", "link", "img", "input", "br", "wbr"}
 
 
 class Page(HTMLParser):

@@ -14,8 +14,6 @@ from domains.names import unknown
 from domains.writing.structure import ObjectNames
 
 SPLITS = ("train", "validation", "test")
-MIDDLE = "middle"
-"""The split of the lower quarter of the growing problems of a domain."""
 _SEEDS = 1_000_000
 
 
@@ -58,9 +56,9 @@ class Growth:
         walk, subgoals = (round(low + share * (high - low)) for low, high in (self.walk, self.subgoals))
         return dict(self.sizes[step - 1]), walk, subgoals
 
-    def sample(self, random: Random) -> tuple[dict[str, Any], int, int]:
-        """As `at`, at a random step of the lower quarter, the split `middle`."""
-        return self.at(random.randint(1, max(1, len(self) // 4)))
+    def sample(self, share: float, random: Random) -> tuple[dict[str, Any], int, int]:
+        """As `at`, at a random step of a share of the steps, from the first on."""
+        return self.at(random.randint(1, max(1, int(share * len(self)))))
 
 
 def sizes(names: str, values: Iterable[Sequence[Any]], **others: Any) -> list[Parameters]:

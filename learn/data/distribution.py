@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import domains
-from domains.domain import MIDDLE
 from domains.instances import load_sizes
 from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.problem import domain_problem, vocabulary
@@ -41,6 +40,7 @@ MOST: Final = {"train": (15, 6), "validation": (30, 12), "test": (60, 24)}
 """For each split, the maximum length of the random walk to a goal and the maximum number of subgoals."""
 MOST_LONG: Final = {"train": (30, 40), "validation": (60, 60), "test": (120, 80)}
 """The same for long goals."""
+_GROWTH: Final = "growth"  # in names, in place of the split
 _MOST_WORLDS: Final = 20_000  # of an e-state on a random walk
 _PATIENCE: Final = 400  # maximum number of rejected problems in a row
 
@@ -51,7 +51,7 @@ class SampledProblem:
 
     Attributes:
         domain: name of the domain.
-        instance: name of the problem, `<split>_<number>` with the number of the sample.
+        instance: name of the problem, `<split>_<number>` or `growth_<number>` with the number of the sample.
         parameters: arguments of the domain, including the goal unless it is the domain's own.
         seed: of the sampling.
         distance: length of the shortest plan; None if it is unknown.
@@ -92,6 +92,7 @@ def sample_problems(
     *,
     partially_explored: bool = False,
     long_goals: bool = False,
+    growth: float = 0.0,
 ) -> Iterator[SampledProblem]:
     """Sample problems of a domain, without end.
 
@@ -104,21 +105,22 @@ def sample_problems(
 
     Args:
         domain: name of a domain with ranges.
-        split: `train`, `validation` or `test`; or `middle`, with sizes and goals of the lower quarter of the growing
-            problems; in a domain without them it is `test`.
+        split: `train`, `validation` or `test`.
         seed: equal seeds sample equal problems.
         goals: number of problems sampled with the same parameters, before rejection.
         partially_explored: whether problems of the split `train` may have more than `MAX_STATES` e-states if a goal is
             among that many nearest e-states.
         long_goals: whether random goals have many subgoals and lie at the end of longer walks.
+        growth: sizes and goals are those of this share of the domain's growing problems, from the smallest on, if it
+            has some; 0: those of the split.
 
     Raises:
         UsageError: when there is no such domain or split.
         EpigymError: when 400 problems in a row are rejected.
     """
     check_domains([domain])
-    growth = domains.DOMAINS[domain].growth if split == MIDDLE else None
-    split = "test" if split == MIDDLE and growth is None else split
+    growing = domains.DOMAINS[domain].growth if growth else None
+    split = split if growing is None else _GROWTH
     known: set[str] = set()
     explored = lru_cache(maxsize=8)(partial(_explore, domain, split))
     most = MOST_LONG if long_goals else MOST
@@ -128,8 +130,8 @@ def sample_problems(
             raise EpigymError(f"{domain}: none of {_PATIENCE} problems drawn for {split} fits; change its ranges")
         sizes = Random(f"{seed} {split} {number // goals}")
         limits: tuple[int, int] | None
-        if growth is not None:
-            parameters, walk, subgoals = growth.sample(sizes)
+        if growing is not None:
+            parameters, walk, subgoals = growing.sample(growth, sizes)
             limits = walk, subgoals
         else:
             parameters = _sample_parameters(domain, split, sizes)
@@ -170,7 +172,7 @@ def _sample_problem(
     instance = f"{split}_{number:05}"
     task = near.task
     if most is not None:
-        goal = near.sample_goal(Random(f"{seed} {split} {number}"), *most, is_exact=split == MIDDLE)
+        goal = near.sample_goal(Random(f"{seed} {split} {number}"), *most, is_exact=split == _GROWTH)
         if goal is None:
             return None
         parameters = parameters | {"goals": [texts[index] for index in goal]}

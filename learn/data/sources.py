@@ -245,6 +245,7 @@ def sample_tasks(
     *,
     partially_explored: bool = False,
     long_goals: bool = False,
+    growth: float = 0.0,
 ) -> list[Task]:
     """Sample `instances` problems of each domain, see `sample_problems`.
 
@@ -257,7 +258,7 @@ def sample_tasks(
     found: list[Task] = []
     for domain in track(domains, f"sampling {split} problems", transient=True):
         problems = sample_problems(
-            domain, split, seed, goals, partially_explored=partially_explored, long_goals=long_goals
+            domain, split, seed, goals, partially_explored=partially_explored, long_goals=long_goals, growth=growth
         )
         found += [one.task for one in islice(problems, instances)]
     return found

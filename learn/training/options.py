@@ -127,6 +127,7 @@ class ExpertOptions:
     """An expert from which a network also learns, see `conf/train.yaml`."""
 
     problems: Natural
+    growth: Annotated[float, Above(0), AtMost(1)]
     aggregation: Natural
     expansions: Count
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 
-from domains.domain import MIDDLE
 from epigym.encoding.encoder import Encoding, make_encoder
 from epigym.errors import EpigymError, LimitError, UsageError
 from epigym.features.types import FeatureTypes
@@ -16,6 +15,8 @@ from learn.data.distribution import sample_problems
 from learn.data.sources import DataSource, PublishedData, SampledData, drop_isomorphic, keep_known, sample_tasks
 from learn.training.options import LossValidation, SearchValidation, Training
 from learn.training.validation import Problems
+
+_SIZES = (("validation", 0.0), ("test", 0.0))  # split and share of growing problems
 
 logger = logging.getLogger(__name__)
 
@@ -100,11 +101,15 @@ def fits(task: Task, encoding: Encoding) -> bool:
 
 
 def _sample_larger(settings: Training, domains: Sequence[str], instances: int, seed: int) -> list[Task]:
-    """Problems of each domain, all with long goals: half of the split `validation`, half of `test`; or `middle`."""
-    splits = ("test", MIDDLE) if settings.expert.problems else ("validation", "test")
+    """Problems of each domain, all with long goals: half of the split `validation`, half of `test`.
+
+    With an expert half of the split `test`, half of the sizes of its problems.
+    """
+    sizes = (("test", 0.0), ("test", settings.expert.growth)) if settings.expert.problems else _SIZES
     counts = (instances - instances // 2, instances // 2)
     parts = [
-        sample_tasks(domains, split, count, seed, long_goals=True) for split, count in zip(splits, counts, strict=True)
+        sample_tasks(domains, split, count, seed, long_goals=True, growth=growth)
+        for (split, growth), count in zip(sizes, counts, strict=True)
     ]
     return [task for part in parts for task in part]
 

@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from epigym.io.tables import Table
 from search.reports.tables import Ending
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _TEMPLATE = Path(__file__).with_suffix(".html")
 _DOTS = 100  # per inch

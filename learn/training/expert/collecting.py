@@ -1,4 +1,4 @@
-"""Problems of a middle size that the expert solves, and those where it corrects the search of a network.
+"""Growing problems that the expert solves, and those where it corrects the search of a network.
 
 Greedy search needs the order of the e-states that it meets. A network that learns from plans alone meets others, so
 the e-states that its own search expands become starts for the expert.

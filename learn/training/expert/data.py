@@ -9,7 +9,6 @@ from typing import Any
 
 from rich.progress import track
 
-from domains.domain import MIDDLE
 from epigym.errors import EpigymError
 from epigym.io.checksummed import digest
 from epigym.space.space import StateSpace
@@ -88,8 +87,9 @@ def _describe(settings: Training, data: DataSet, number: int) -> dict[str, Any]:
 
 
 def _sample(settings: Training, data: DataSet, number: int) -> Iterator[StateSpace]:
-    """Problems of a middle size of each domain, others for each aggregation."""
+    """Growing problems of each domain, others for each aggregation."""
     for domain in keep_known(data.domains):
-        found = sample_problems(domain, MIDDLE, settings.data.seed + _APART * (1 + number), long_goals=True)
-        for one in islice(found, settings.expert.problems):
+        seed, expert = settings.data.seed + _APART * (1 + number), settings.expert
+        found = sample_problems(domain, "test", seed, long_goals=True, growth=expert.growth)
+        for one in islice(found, expert.problems):
             yield StateSpace(one.task, consistent_beliefs=data.consistent_beliefs)

@@ -31,8 +31,8 @@ DOMAINS = list(domains.DOMAINS)
 
 
 @cache
-def sample(domain: str, split: str, count: int = 4) -> tuple[SampledProblem, ...]:
-    return tuple(islice(sample_problems(domain, split), count))
+def sample(domain: str, split: str, count: int = 4, growth: float = 0.0) -> tuple[SampledProblem, ...]:
+    return tuple(islice(sample_problems(domain, split, growth=growth), count))
 
 
 def counts(task: Task) -> tuple[int, ...]:
@@ -91,9 +91,9 @@ def test_what_is_too_large_is_drawn_where_a_goal_is_in_sight() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("domain", DOMAINS)
-@pytest.mark.parametrize("split", ["train", "validation", "middle"])
-def test_no_drawn_problem_is_a_test_problem_up_to_names(domain: str, split: str) -> None:
-    problems = sample(domain, split)
+@pytest.mark.parametrize(("split", "growth"), [("train", 0.0), ("validation", 0.0), ("test", 0.25)])
+def test_no_drawn_problem_is_a_test_problem_up_to_names(domain: str, split: str, growth: float) -> None:
+    problems = sample(domain, split, growth=growth)
     marks = [signature(problem.task) for problem in problems]
     assert len(set(marks)) == len(problems)
     for problem, mark in zip(problems, marks, strict=True):
@@ -127,11 +127,11 @@ def test_splits_grow(domain: str) -> None:
     assert len(set(sizes)) == len(sizes)
 
 
-def test_problems_of_a_middle_size() -> None:
+def test_growing_problems() -> None:
     growth = domains.DOMAINS["gossip"].growth
     assert growth is not None
     lower = [growth.at(step) for step in range(1, len(growth) // 4 + 1)]
-    found = sample("gossip", "middle", 9)
+    found = sample("gossip", "test", 9, growth=0.25)
     for one in found:
         own = {name: value for name, value in one.parameters.items() if name != "goals"}
         [(_, walk, subgoals)] = [at for at in lower if at[0] == own]

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "hashing.hpp"
 #include "model.hpp"
 #include "none.hpp"
 
@@ -133,7 +134,7 @@ private:
         void clear();
         // Adds the image of some worlds under a colouring, and returns the number of the set.
         std::uint32_t add(ListView worlds, std::span<const World> colour);
-        std::size_t size() const { return hash_.size(); }
+        std::size_t size() const { return numbers_.size(); }
         ListView operator[](std::uint32_t number) const {
             return {colours_.data() + first_[number], colours_.data() + first_[number + 1]};
         }
@@ -141,11 +142,9 @@ private:
         std::span<const std::uint32_t> ranks();
 
     private:
-        void grow();
-
         List colours_, found_;
-        std::vector<std::uint32_t> first_{0}, slots_, order_, rank_;
-        std::vector<std::uint64_t> hash_;
+        std::vector<std::uint32_t> first_{0}, order_, rank_;
+        HashTable numbers_;
         std::vector<std::uint64_t> last_use_;  // per colour: the last call of add() that found it
         std::uint64_t uses_ = 0;               // calls of add()
     };

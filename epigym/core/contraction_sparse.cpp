@@ -62,8 +62,7 @@ void write(const Relation& relation, Successors successors, World n, Bytes& out)
 void Contraction<Sparse>::Images::clear() {
     colours_.clear();
     first_.assign(1, 0);
-    hash_.clear();
-    slots_.assign(64, kNone);
+    numbers_.clear();
 }
 
 std::uint32_t Contraction<Sparse>::Images::add(ListView worlds, std::span<const World> colour) {
@@ -77,31 +76,15 @@ std::uint32_t Contraction<Sparse>::Images::add(ListView worlds, std::span<const 
         found_.push_back(colour[w]);
         hash += mix(colour[w] + kGolden);
     }
-    if (2 * size() >= slots_.size()) grow();
-    std::size_t at = hash & (slots_.size() - 1);
-    for (; slots_[at] != kNone; at = (at + 1) & (slots_.size() - 1)) {
-        const auto known = slots_[at];
+    const auto is_found = [&](std::uint32_t known) {
         const ListView other = (*this)[known];
-        if (hash_[known] == hash && other.size() == found_.size() &&
-            std::ranges::all_of(other, [&](World c) { return last_use_[c] == uses_; }))
-            return known;
-    }
-    const auto number = static_cast<std::uint32_t>(size());
-    slots_[at] = number;
-    hash_.push_back(hash);
-    if (!std::ranges::is_sorted(found_)) std::ranges::sort(found_);
-    colours_.insert(colours_.end(), found_.begin(), found_.end());
-    first_.push_back(static_cast<std::uint32_t>(colours_.size()));
-    return number;
-}
-
-void Contraction<Sparse>::Images::grow() {
-    slots_.assign(4 * slots_.size(), kNone);
-    for (std::uint32_t k = 0; k < size(); ++k) {
-        std::size_t at = hash_[k] & (slots_.size() - 1);
-        while (slots_[at] != kNone) at = (at + 1) & (slots_.size() - 1);
-        slots_[at] = k;
-    }
+        return other.size() == found_.size() && std::ranges::all_of(other, [&](World c) { return last_use_[c] == uses_; });
+    };
+    return numbers_.insert(hash, is_found, [&] {
+        if (!std::ranges::is_sorted(found_)) std::ranges::sort(found_);
+        colours_.insert(colours_.end(), found_.begin(), found_.end());
+        first_.push_back(static_cast<std::uint32_t>(colours_.size()));
+    }).first;
 }
 
 std::span<const std::uint32_t> Contraction<Sparse>::Images::ranks() {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "checks.hpp"
+#include "none.hpp"
 
 namespace epi {
 
@@ -90,54 +91,35 @@ void Atoms::read(Evaluator<P>& state, std::span<const FormulaId> goals) {
 template void Atoms::read(Evaluator<Dense>&, std::span<const FormulaId>);
 template void Atoms::read(Evaluator<Sparse>&, std::span<const FormulaId>);
 
-void DistinctColours::clear() {
-    keys_.clear();
-    if (++stamp_ == 0) {
-        std::ranges::fill(slots_, Slot{});
-        stamp_ = 1;
-    }
+void OwnedColours::clear() {
+    numbers_.clear();
+    pairs_.clear();
 }
 
-// Colours are hash values already.
-std::size_t DistinctColours::find_slot(const Key& key) const {
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t at = (key.colour + key.owner * kGolden) & mask;
-    while (slots_[at].stamp == stamp_ && keys_[slots_[at].number] != key) at = (at + 1) & mask;
-    return at;
+bool OwnedColours::insert(Colour colour, std::uint32_t owner) {
+    const Pair pair{colour, owner};
+    const auto is_equal = [&](std::uint32_t number) { return pairs_[number] == pair; };
+    return numbers_.insert(hash(pair), is_equal, [&] { pairs_.push_back(pair); }).second;
 }
 
-void DistinctColours::grow() {
-    slots_.assign(2 * slots_.size(), Slot{});
-    for (std::uint32_t number = 0; number < keys_.size(); ++number) slots_[find_slot(keys_[number])] = {stamp_, number};
-}
-
-std::pair<std::uint32_t, bool> DistinctColours::insert(Colour colour, std::uint32_t owner) {
-    const Key key{colour, owner};
-    auto& slot = slots_[find_slot(key)];
-    if (slot.stamp == stamp_) return {slot.number, false};
-    const auto number = static_cast<std::uint32_t>(keys_.size());
-    slot = {stamp_, number};
-    keys_.push_back(key);
-    if (2 * keys_.size() > slots_.size()) grow();
-    return {number, true};
-}
-
-bool DistinctColours::contains(Colour colour, std::uint32_t owner) const {
-    return slots_[find_slot({colour, owner})].stamp == stamp_;
+bool OwnedColours::contains(Colour colour, std::uint32_t owner) const {
+    const Pair pair{colour, owner};
+    return numbers_.find(hash(pair), [&](std::uint32_t number) { return pairs_[number] == pair; }) != kNone;
 }
 
 void ColourCounts::clear() {
-    distinct_.clear();
+    numbers_.clear();
     entries_.clear();
 }
 
+// Colours are hash values.
 void ColourCounts::add(Colour colour, double value) {
-    const auto [number, is_new] = distinct_.insert(colour);
-    if (is_new) entries_.push_back({colour, value});
-    else entries_[number].value += value;
+    const auto is_equal = [&](std::uint32_t number) { return entries_[number].colour == colour; };
+    const auto [number, is_new] = numbers_.insert(colour, is_equal, [&] { entries_.push_back({colour, value}); });
+    if (!is_new) entries_[number].value += value;
 }
 
-// Sorts by buckets, about one per colour, according to the highest bits: colours are hash values.
+// Sorts by buckets, about one per colour, according to the highest bits.
 void ColourCounts::sort() {
     const int shift = 64 - std::max(1, static_cast<int>(std::bit_width(entries_.size())));
     const auto bucket = [&](const Entry& entry) { return static_cast<std::size_t>(entry.colour >> shift); };
@@ -312,7 +294,7 @@ void Features::refine() {
     seen_.clear();
     sums_.assign(belief_at_, 0);
     const auto unite = [&](Node node, Colour colour) {
-        if (seen_.insert(colour, node).second) sums_[node] += mix(colour);
+        if (seen_.insert(colour, node)) sums_[node] += mix(colour);
     };
     for (Node node = goal_at_; node < belief_at_; ++node) {  // beliefs use the sum even of an absent fluent
         for (const auto& edge : edges(node)) {

@@ -69,34 +69,25 @@ struct FeatureRows {
     std::vector<float> value;
 };
 
-// Numbers distinct pairs of a colour and its owner in order of insertion.
-class DistinctColours {
+// Distinct pairs of a colour and its owner.
+class OwnedColours {
 public:
-    struct Key {
-        Colour colour;
-        std::uint32_t owner;
-        bool operator==(const Key&) const = default;
-    };
-
-    // Forgets all pairs; memory is kept.
     void clear();
-    // The number of a pair, and whether it is new.
-    std::pair<std::uint32_t, bool> insert(Colour colour, std::uint32_t owner = 0);
+    bool insert(Colour colour, std::uint32_t owner);  // whether the pair is new
     bool contains(Colour colour, std::uint32_t owner) const;
-    const std::vector<Key>& keys() const { return keys_; }
 
 private:
-    struct Slot {
-        std::uint32_t stamp = 0;  // differs from stamp_: empty
-        std::uint32_t number = 0;
+    struct Pair {
+        Colour colour;
+        std::uint32_t owner;
+        bool operator==(const Pair&) const = default;
     };
 
-    std::size_t find_slot(const Key& key) const;  // the slot of the pair, or the empty slot for it
-    void grow();
+    // Colours are hash values already.
+    static std::uint64_t hash(const Pair& pair) { return pair.colour + pair.owner * kGolden; }
 
-    std::vector<Slot> slots_ = std::vector<Slot>(64);  // a power of two, at most half full
-    std::vector<Key> keys_;
-    std::uint32_t stamp_ = 1;
+    HashTable numbers_;
+    std::vector<Pair> pairs_;
 };
 
 // Colours and how often each occurs.
@@ -113,7 +104,7 @@ public:
     void sort();  // ascending by colour; the next add() must follow a clear()
 
 private:
-    DistinctColours distinct_;
+    HashTable numbers_;
     std::vector<Entry> entries_, unsorted_;
     std::vector<std::uint32_t> bucket_;
 };
@@ -186,7 +177,7 @@ private:
     std::vector<std::uint64_t> counted_;        // bits: columns with a count
     std::vector<std::uint8_t> present_;         // per fluent and belief
     std::vector<Colour> colour_, next_, sums_;  // per node; sums up to the beliefs
-    DistinctColours seen_;
+    OwnedColours seen_;
     ColourCounts features_, world_counts_;
     std::vector<Colour> world_sums_;
 };

@@ -8,6 +8,8 @@
 #include <string>
 #include <thread>
 
+#include "none.hpp"
+
 namespace epi {
 
 namespace {
@@ -47,47 +49,21 @@ std::optional<std::uint32_t> find_inconsistent_agent(const Model<Sparse>& model)
 
 std::uint64_t StateStore::hash(std::span<const std::uint8_t> packed) { return hash_bytes(packed.data(), packed.size()); }
 
-// The slot of a packed e-state, or the empty slot for it.
-std::size_t StateStore::slot(std::span<const std::uint8_t> packed, std::uint64_t hash) const {
-    const auto tag = static_cast<std::uint32_t>(hash >> 32);
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t at = hash & mask;
-    for (; slots_[at].id_plus_one != 0; at = (at + 1) & mask) {
-        if (slots_[at].tag != tag) continue;
-        const StateId id = slots_[at].id_plus_one - 1;
-        if (where_[id].length == packed.size() && std::memcmp((*this)[id], packed.data(), packed.size()) == 0) break;
-    }
-    return at;
+bool StateStore::is_equal(StateId id, std::span<const std::uint8_t> packed) const {
+    return where_[id].length == packed.size() && std::memcmp((*this)[id], packed.data(), packed.size()) == 0;
 }
 
 std::optional<StateId> StateStore::find(std::span<const std::uint8_t> packed, std::uint64_t hash) const {
-    if (slots_.empty()) return std::nullopt;
-    const StateId id_plus_one = slots_[slot(packed, hash)].id_plus_one;
-    return id_plus_one == 0 ? std::nullopt : std::optional(id_plus_one - 1);
+    const StateId id = ids_.find(hash, [&](StateId known) { return is_equal(known, packed); });
+    return id == kNone ? std::nullopt : std::optional(id);
 }
 
 std::pair<StateId, bool> StateStore::insert(std::span<const std::uint8_t> packed, std::uint64_t hash) {
-    if (where_.size() * 2 >= slots_.size()) grow();
-    Slot& found = slots_[slot(packed, hash)];
-    if (found.id_plus_one != 0) return {found.id_plus_one - 1, false};
-    const auto id = static_cast<StateId>(where_.size());
-    Place place{};
-    std::memcpy(allocate(packed.size(), place), packed.data(), packed.size());
-    where_.push_back(place);
-    hashes_.push_back(hash);
-    found = {static_cast<std::uint32_t>(hash >> 32), id + 1};
-    return {id, true};
-}
-
-void StateStore::grow() {
-    std::vector<Slot> slots(std::max<std::size_t>(256, slots_.size() * 2));
-    const std::size_t mask = slots.size() - 1;
-    for (StateId id = 0; id < hashes_.size(); ++id) {
-        std::size_t at = hashes_[id] & mask;
-        while (slots[at].id_plus_one != 0) at = (at + 1) & mask;
-        slots[at] = {static_cast<std::uint32_t>(hashes_[id] >> 32), id + 1};
-    }
-    slots_.swap(slots);
+    return ids_.insert(hash, [&](StateId known) { return is_equal(known, packed); }, [&] {
+        Place place{};
+        std::memcpy(allocate(packed.size(), place), packed.data(), packed.size());
+        where_.push_back(place);
+    });
 }
 
 std::uint8_t* StateStore::allocate(std::size_t length, Place& place) {
@@ -104,7 +80,7 @@ std::uint8_t* StateStore::allocate(std::size_t length, Place& place) {
 }
 
 std::size_t StateStore::nbytes() const {
-    return blocks_bytes_ + where_.capacity() * sizeof(Place) + hashes_.capacity() * 8 + slots_.size() * sizeof(Slot);
+    return blocks_bytes_ + where_.capacity() * sizeof(Place) + ids_.nbytes();
 }
 
 // The objects with which one thread evaluates e-states and applies actions, created at their first use.

@@ -11,6 +11,7 @@
 
 #include "applicability.hpp"
 #include "formula.hpp"
+#include "hashing.hpp"
 #include "model.hpp"
 #include "symmetry.hpp"
 #include "update.hpp"
@@ -93,20 +94,14 @@ private:
     struct Place {
         std::uint32_t block, offset, length;
     };
-    struct Slot {
-        std::uint32_t tag;   // high half of the hash
-        StateId id_plus_one; // 0: empty
-    };
 
-    std::size_t slot(std::span<const std::uint8_t> packed, std::uint64_t hash) const;
-    void grow();
+    bool is_equal(StateId id, std::span<const std::uint8_t> packed) const;
     std::uint8_t* allocate(std::size_t length, Place& place);
 
     std::vector<std::unique_ptr<std::uint8_t[]>> blocks_;
     std::size_t block_used_ = 0, block_size_ = 0, blocks_bytes_ = 0;
     std::vector<Place> where_;
-    std::vector<std::uint64_t> hashes_;
-    std::vector<Slot> slots_;
+    HashTable ids_;
 };
 
 class Worker;

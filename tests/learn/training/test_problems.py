@@ -12,6 +12,7 @@ import pytest
 import domains
 from epigym.errors import DamagedError, EpigymError, MissingError, UsageError
 from epigym.io.checksummed import read_checksummed, write_checksummed
+from epigym.problem import domain_problem
 from epigym.task.task import Task
 from learn.assess import Assess
 from learn.data import distribution, making, sources
@@ -24,6 +25,7 @@ from learn.rollouts import Rollouts, make_rollouts
 from learn.train import Train, train
 from learn.train_linear import TrainLinear
 from learn.training.data_module import RolloutData
+from learn.training.expert.data import open_plans
 from learn.training.problems import find_first_task, sample_validation, sample_verdict
 from tests.helpers.commands import compose
 from tests.helpers.runs import PROBLEM, SEARCHED, Fit
@@ -95,6 +97,21 @@ def test_sampled_problems_are_those_of_the_domains() -> None:
         better, worse = (np.where(d == UNREACHABLE, 10**6, d)
                          for d in (pairs.distance[pairs.better], pairs.distance[pairs.worse]))  # fmt: skip
         assert (better < worse).all()
+
+
+def test_with_an_expert_half_of_the_validation_has_the_sizes_of_its_problems() -> None:
+    """With the least share of the growing problems all have the sizes of the first step."""
+    expert = ("expert.problems=4", "expert.growth=0.01", "expert.expansions=100")
+    found = problems_of("domain=consecutive_numbers", *FEW[1:], *expert)
+    small, grown = sample_validation(found.settings, found.data)
+    planned = [one.space.task for one in open_plans(found.settings, found.data).rollouts("pairs")]
+    growth = domains.DOMAINS["consecutive_numbers"].growth
+    assert growth is not None
+    first = domain_problem("consecutive_numbers", **growth.at(1)[0])
+    assert len(planned) > 1
+    assert {len(task.actions) for task in (grown, *planned)} == {len(first.actions)}
+    assert grown.name == "consecutive_numbers/growth_00000"
+    assert small.name == next(sample_problems("consecutive_numbers", "test", 42, long_goals=True)).task.name
 
 
 def test_both_objectives_learn_from_the_same_e_states_of_sampled_problems() -> None:

@@ -40,7 +40,7 @@ MOST: Final = {"train": (15, 6), "validation": (30, 12), "test": (60, 24)}
 """For each split, the maximum length of the random walk to a goal and the maximum number of subgoals."""
 MOST_LONG: Final = {"train": (30, 40), "validation": (60, 60), "test": (120, 80)}
 """The same for long goals."""
-_GROWTH: Final = "growth"  # in names, in place of the split
+_MIDDLE: Final = "middle"  # the split of growing problems in names and seeds
 _MOST_WORLDS: Final = 20_000  # of an e-state on a random walk
 _PATIENCE: Final = 400  # maximum number of rejected problems in a row
 
@@ -51,7 +51,7 @@ class SampledProblem:
 
     Attributes:
         domain: name of the domain.
-        instance: name of the problem, `<split>_<number>` or `growth_<number>` with the number of the sample.
+        instance: name of the problem, `<split>_<number>` or `middle_<number>` with the number of the sample.
         parameters: arguments of the domain, including the goal unless it is the domain's own.
         seed: of the sampling.
         distance: length of the shortest plan; None if it is unknown.
@@ -120,7 +120,7 @@ def sample_problems(
     """
     check_domains([domain])
     growing = domains.DOMAINS[domain].growth if growth else None
-    split = split if growing is None else _GROWTH
+    split = split if growing is None else _MIDDLE
     known: set[str] = set()
     explored = lru_cache(maxsize=8)(partial(_explore, domain, split))
     most = MOST_LONG if long_goals else MOST
@@ -172,7 +172,7 @@ def _sample_problem(
     instance = f"{split}_{number:05}"
     task = near.task
     if most is not None:
-        goal = near.sample_goal(Random(f"{seed} {split} {number}"), *most, is_exact=split == _GROWTH)
+        goal = near.sample_goal(Random(f"{seed} {split} {number}"), *most, is_exact=split == _MIDDLE)
         if goal is None:
             return None
         parameters = parameters | {"goals": [texts[index] for index in goal]}

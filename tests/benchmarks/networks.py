@@ -4,10 +4,10 @@ python -m tests.benchmarks.networks                          train, search and p
 python -m tests.benchmarks.networks set=validation guidance=h_add,h_ff,linear
 python -m tests.benchmarks.networks domain=gossip,grapevine guidance=network/1 out=outputs/networks
 
-`guidance` is h_ff, h_add (the base heuristics, which untrained networks equal), linear (the linear models of epigym),
-linear/SEED (trained with their settings), network/SEED (a network of the domain), expert/SEED (one that also learned
-from an expert), general/SEED (one network of all domains), left_out/SEED (one of the domains outside the group of
-`GROUPS` to which the domain belongs), a choice of everything, ENCODING/OBJECTIVE/BASE/DATA/SEED, such as
+`guidance` is h_ff, h_add (the base heuristics, which untrained networks equal), linear and gine (the models that come
+with epigym), linear/SEED (trained with their settings), network/SEED (a network of the domain), expert/SEED (one that
+also learned from an expert), general/SEED (one network of all domains), left_out/SEED (one of the domains outside the
+group of `GROUPS` to which the domain belongs), a choice of everything, ENCODING/OBJECTIVE/BASE/DATA/SEED, such as
 hash/distance/none/published/1, or the paper's network, paper/BUDGET/SEED, where `PAPER` lists the budgets.
 `table=FILE` only prints the table of such rows, such as docs/results/networks.csv.gz.
 """
@@ -47,14 +47,14 @@ from search.reports.paired import format_probability
 from tests.benchmarks.suites.hard import draw
 from tests.benchmarks.suites.hard_sizes import LINES
 
-SEEDS: Final = {"validation": 47_110_000, "test": 90_210_000}
-"""Of the goals of the first problem of each set; other problems have the numbers that follow."""
+SETS: Final = {"validation": (47_110_000, 10), "more": (48_000_000, 30), "test": (90_210_000, 10)}
+"""Seed of the goals of the first problem of each set, the others have the numbers that follow; number of problems of a
+domain. `more` are further problems for validation."""
 STEPS: Final = {
     "active_muddy_child": (9, 14), "blocks_world": (5, 12), "grapevine": (10, 16), "room_messages": (2, 6),
     "gossip": (3, 8), "assembly_line": (8, 13), "epistemic_gossip": (9, 14),
 }  # fmt: skip
 """Steps of the lines of growing problems that are sampled; of the other domains the upper third."""
-PROBLEMS: Final = 10
 EXPANSIONS: Final = 1000
 GUIDANCE: Final = (
     "h_ff,h_add,linear,linear/1,linear/2,linear/3,linear/4,"
@@ -90,8 +90,8 @@ def main(arguments: Sequence[str]) -> None:
         if name not in given:
             raise SystemExit(f"unknown setting {name!r}: expected one of {', '.join(given)}")
         given[name] = value
-    if given["set"] not in SEEDS:
-        raise SystemExit(f"unknown set {given['set']!r}: expected one of {', '.join(SEEDS)}")
+    if given["set"] not in SETS:
+        raise SystemExit(f"unknown set {given['set']!r}: expected one of {', '.join(SETS)}")
     out, wanted = Path(given["out"]), given["guidance"].split(",")
     found = []
     for domain in given["domain"].split(","):
@@ -108,9 +108,10 @@ def sample(domain: str, kind: str) -> Iterator[Task]:
     """The problems of a set: sizes spread evenly over steps of the domain's line, goals where random walks end."""
     line = LINES[domain]
     first, last = STEPS.get(domain, (2 * len(line) // 3, len(line)))
-    for number in range(PROBLEMS):
-        step = first + number * (last - first + 1) // PROBLEMS
-        yield draw(domain, line.at(step), step, SEEDS[kind] + number).task()
+    seed, count = SETS[kind]
+    for number in range(count):
+        step = first + number * (last - first + 1) // count
+        yield draw(domain, line.at(step), step, seed + number).task()
 
 
 def read(file: Path) -> list[Result]:
@@ -133,8 +134,8 @@ def find_model(domain: str, guidance: str, out: Path) -> Path | None:
     """The file of the model, which is trained where it is missing; None for a base heuristic."""
     if guidance in ("h_ff", "h_add"):
         return None
-    if guidance == "linear":
-        return locate_shipped("linear", domain)
+    if guidance in ("linear", "gine"):
+        return locate_shipped(guidance, domain)
     kind, *choices, seed = guidance.split("/")
     settings, learned = ["encoding=relational"], domain
     if kind == "linear":
@@ -209,7 +210,7 @@ def describe(rows: Sequence[Result], wanted: Sequence[str]) -> Iterator[Table]:
             kinds[label.rpartition("/")[0] or label].append(label)
     solved = {label: {key: row["solved"] == "1" for key, row in found.items()} for label, found in of.items()}
     yield Table(
-        f"solved of {PROBLEMS} within {EXPANSIONS} expansions, means over seeds",
+        f"solved of {len({row['problem'] for row in rows})} within {EXPANSIONS} expansions, means over seeds",
         ("domain", *kinds),
         [[domain, *(show_mean([sum(is_solved for key, is_solved in solved[label].items() if key[0] == domain)
                                for label in labels]) for labels in kinds.values())]

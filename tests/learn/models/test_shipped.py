@@ -17,7 +17,7 @@ from tests.benchmarks.networks import COLUMNS
 
 SCORES = Path(__file__).parent / "shipped_scores.json"
 ROWS = PLACE / "docs" / "results" / "networks_validation.csv.gz"
-"""Of `python -m tests.benchmarks.networks set=validation guidance=linear,network/42`."""
+"""Of `python -m tests.benchmarks.networks set=validation guidance=linear,gine`."""
 NAMES = sorted([*DOMAINS, GENERAL])
 
 
@@ -61,6 +61,6 @@ def test_networks_come_first_that_solve_more_validation_problems_or_as_many_in_l
         solved[model] += int(row["solved"])
         seconds[model] -= float(row["cpu_seconds"])
     linear, network = ({name: (solved[name, kind], seconds[name, kind]) for name in DOMAINS}
-                       for kind in ("linear", "network/42"))  # fmt: skip
+                       for kind in ("linear", "gine"))  # fmt: skip
     networks = {name for name, path in read_defaults().items() if path.parent.name == "gine"}
     assert {name for name in DOMAINS if network[name] > linear[name]} == networks

@@ -110,7 +110,7 @@ def test_with_an_expert_half_of_the_validation_has_the_sizes_of_its_problems() -
     first = domain_problem("consecutive_numbers", **growth.at(1)[0])
     assert len(planned) > 1
     assert {len(task.actions) for task in (grown, *planned)} == {len(first.actions)}
-    assert grown.name == "consecutive_numbers/growth_00000"
+    assert grown.name == "consecutive_numbers/middle_00000"
     assert small.name == next(sample_problems("consecutive_numbers", "test", 42, long_goals=True)).task.name
 
 

@@ -193,6 +193,7 @@ def as_yaml(training: Training) -> str:
 
     settings = asdict(training, dict_factory=plain)
     del settings["run_dir"]
+    settings |= settings.pop("reading")
     if training.ckpt_path == "last":
         settings["ckpt_path"] = None
     return OmegaConf.to_yaml(OmegaConf.create({"defaults": ["base", "_self_"], **settings}))

@@ -9,11 +9,14 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+import yaml
+from omegaconf import OmegaConf
 
+from epigym.cli.settings import read
 from epigym.config.packages import PLACE
 from learn.rollouts import Rollouts
 from learn.train import Train
-from learn.training.options import LossValidation, SearchValidation
+from learn.training.options import LossValidation, SearchValidation, as_yaml
 from tests.helpers.commands import compose
 from tests.helpers.marks import slow_but
 from tests.helpers.runs import SEARCHED
@@ -36,6 +39,14 @@ def test_encodings_choose_their_method(encoding: str) -> None:
 
 def test_the_default_is_the_paper_s_method() -> None:
     assert compose(Train, "train") == compose(Train, "train", "encoding=hash")
+
+
+@pytest.mark.parametrize("overrides", [("encoding=hash", "semantics=efp"), ("encoding=relational",)])
+def test_written_settings_are_settings_of_the_command(overrides: tuple[str, ...]) -> None:
+    training = compose(Train, "train", *overrides)
+    written = yaml.safe_load(as_yaml(training))
+    del written["defaults"]
+    assert read(OmegaConf.create({**written, "run_dir": str(training.run_dir)}), Train) == training
 
 
 @pytest.mark.parametrize("encoding", slow_but([*PAPERS, "relational"], "hash", "relational"))

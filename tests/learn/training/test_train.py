@@ -16,13 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-import yaml
 from lightning.pytorch.callbacks import timer
 from omegaconf import OmegaConf
 
 import domains
 from epigym import to_pyg
-from epigym.cli.settings import read
 from epigym.encoding.encoder import ENCODINGS, make_encoder, make_encoding
 from epigym.encoding.relational import Relational, type_ids_of
 from epigym.errors import EpigymError
@@ -41,7 +39,7 @@ from learn.rollouts import Rollouts, make_rollouts
 from learn.train import Train
 from learn.train_linear import TrainLinear
 from learn.training.data_module import RolloutData
-from learn.training.options import DistanceOptions, LossValidation, as_yaml
+from learn.training.options import DistanceOptions, LossValidation
 from learn.training.resuming import read_checkpoint
 from learn.training.validation import validate_by_search
 from tests.helpers.commands import compose
@@ -387,14 +385,6 @@ def test_the_settings_of_a_run_repeat_it(tmp_path: Path, overrides: tuple[str, .
     assert (first / "config.yaml").read_text() == (second / "config.yaml").read_text()
     assert_same(first, second)
     assert OmegaConf.load(first / "overrides.yaml") == [*overrides, "run_dir=first"]
-
-
-@pytest.mark.parametrize("overrides", [("encoding=hash", "semantics=efp"), ("encoding=relational",)])
-def test_written_settings_are_settings_of_the_command(overrides: tuple[str, ...]) -> None:
-    training = compose(Train, "train", *overrides)
-    written = yaml.safe_load(as_yaml(training))
-    del written["defaults"]
-    assert read(OmegaConf.create({**written, "run_dir": str(training.run_dir)}), Train) == training
 
 
 def test_the_settings_of_a_continued_run_are_those_of_the_whole(fit: Fit, tmp_path: Path) -> None:

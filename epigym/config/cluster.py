@@ -25,7 +25,7 @@ logger = logging.getLogger("epigym.cluster")
 
 @dataclass(frozen=True, kw_only=True)
 class Queue:
-    """Where jobs run and what they may use; None for what they need."""
+    """The executor of jobs, and their limits; without a limit a job may use as much as it needs."""
 
     executor: Literal["local", "slurm"]
     workers: Count

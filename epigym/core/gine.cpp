@@ -20,7 +20,7 @@ constexpr std::size_t kBlock = 4;  // nodes that go through the perceptron toget
 constexpr float kEpsilon = 1e-5F;  // of layer normalisation
 
 // The functions up to `run` are inlined into functions that are compiled for one processor, whose vectors are `Row`. A
-// node has `n` vectors, of which `kColumns` stay in registers together.
+// node has `n` vectors, and `kColumns` stay in registers together.
 using Row4 = float __attribute__((vector_size(16), may_alias));
 using Row8 = float __attribute__((vector_size(32), may_alias));
 

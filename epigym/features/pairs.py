@@ -42,7 +42,7 @@ class Consequence(NamedTuple):
         changed: the predicate of the effect.
         needed: the predicate of a fluent that the action or the effect requires.
         path: the modalities above that fluent, and its sign.
-        value: what the effect makes of its fluent.
+        value: that the effect gives to its fluent, as a text.
         place: of the first object in the effect, as a text.
         other_place: of the second in the requirement.
     """

@@ -34,7 +34,7 @@ class SchemaType(NamedTuple):
 
     Attributes:
         arity: the number of its arguments.
-        parts: how many events its actions have; what they need, tell and make.
+        parts: the number of events of its actions, and the predicates in their preconditions and effects.
     """
 
     arity: int

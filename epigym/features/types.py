@@ -260,7 +260,7 @@ class FeatureTypes:
 
 
 def _map_distinct(function: Callable[[_Item], _Value], items: Sequence[_Item]) -> list[_Value]:
-    """The values of a function for items, many of which are equal."""
+    """The values of a function for items, computed once for equal ones."""
     values = {item: function(item) for item in dict.fromkeys(items)}
     return [values[item] for item in items]
 

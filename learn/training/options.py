@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -193,7 +193,9 @@ def as_yaml(training: Training) -> str:
 
     settings = asdict(training, dict_factory=plain)
     del settings["run_dir"]
-    settings |= settings.pop("reading")
+    for entry in fields(training):
+        if entry.metadata.get("flat"):
+            settings |= settings.pop(entry.name)
     if training.ckpt_path == "last":
         settings["ckpt_path"] = None
     return OmegaConf.to_yaml(OmegaConf.create({"defaults": ["base", "_self_"], **settings}))

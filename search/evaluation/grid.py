@@ -68,7 +68,7 @@ def order_by_time(records: Sequence[Record], folder: Path) -> list[Record]:
 
 
 def divide(ordered: Sequence[T], workers: int, size: int | None, most: int) -> list[Sequence[T]]:
-    """Divide records among jobs, of which `workers` run at a time, so that the first records start first.
+    """Divide records among jobs, `workers` at a time, so that the first records start first.
 
     Args:
         ordered: the records.

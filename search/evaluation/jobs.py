@@ -29,7 +29,7 @@ logger = logging.getLogger("search.evaluate")
 
 @dataclass(frozen=True, kw_only=True)
 class Cluster(Queue):
-    """Where jobs run and how many records each computes, see `conf/cluster`; None for one job for each worker."""
+    """The executor of jobs and their sizes, see `conf/cluster`; None for one job for each worker."""
 
     records: Count | None = None
     tasks: Count = 1

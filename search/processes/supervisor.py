@@ -11,7 +11,7 @@ Four races are closed; the tests are in `tests/search/processes/test_supervisor.
 3. *Start and time limit.* The time limit counts from the call, which the process announces; until then the start has a
    limit of its own (`test_the_time_limit_begins_with_the_call`, `test_a_process_that_does_not_start_is_ended`,
    `test_the_server_of_processes_has_its_own_time_to_start`).
-4. *End and limit.* What a process has sent is received before its limits are checked
+4. *End and limit.* Messages of a process are received before its limits are checked
    (`test_a_result_sent_in_time_counts_though_it_is_received_late`), and a process may die while it sends
    (`test_a_process_that_dies_while_it_sends_is_a_failure`).
 

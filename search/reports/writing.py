@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from epigym.errors import UsageError
@@ -58,16 +57,11 @@ def write_report(
     missing.write(folder / "left_out", "csv", "latex", "markdown")
     make_scores(outcomes).write(folder / "scores", "csv", "latex", "markdown")
     make_largest(outcomes).write(folder / "largest", "csv", "latex", "markdown")
-    tables: dict[str, Callable[[Sequence[str]], Table]] = {
-        "totals": partial(make_totals, outcomes),
-        "summary_all": partial(make_summary, outcomes, common=False),
-        "summary_common": partial(make_summary, outcomes, common=True),
-        "paired": partial(compare_pairs, outcomes, chosen),
-        "instances": partial(make_instances, outcomes),
-    }
+    for name, table in make_tables(outcomes, chosen, MEASURES).items():
+        table.write(folder / name, "csv")
+    tables = make_tables(outcomes, chosen, measures)
     for name, table in tables.items():
-        table(MEASURES).write(folder / name, "csv")
-        table(measures).write(folder / name, "latex", "markdown")
+        table.write(folder / name, "latex", "markdown")
     drawn = {
         "coverage": figures.draw_coverage(outcomes),
         "aggregates": figures.draw_aggregates(outcomes),
@@ -75,30 +69,37 @@ def write_report(
         "cactus_nodes": figures.draw_cactus(outcomes, "expanded"),
         "ratios": figures.draw_ratios(outcomes, baseline),
     }
-    shown = {"Problems solved within a time.": drawn["cactus_time"]} if "time" in measures else {}
+    shown = {"Problems solved within a time.": folder / "cactus_time.png"} if "time" in measures else {}
     for first, second in dict.fromkeys(chosen):
         name = slug(f"scatter_{first}_{second}")
         while name in drawn:
             name += "_"
-        shown[_SCATTER.format(first, second)] = drawn[name] = figures.draw_scatter(outcomes, first, second)
+        drawn[name] = figures.draw_scatter(outcomes, first, second)
+        shown[_SCATTER.format(first, second)] = folder / f"{name}.png"
     for name, figure in drawn.items():
         figures.write_figure(figure, folder, name)
-    write_text(folder / "report.html", render_page(make_page_tables(outcomes, chosen, measures), shown, folder))
+    on_page = [make_overview(outcomes, measures), *choose_for_page(tables), missing]
+    write_text(folder / "report.html", render_page(on_page, shown, folder))
     if missing.rows:
         logger.warning("%s See %s", missing.caption, folder / "left_out.md")
 
 
-def make_page_tables(
+def make_tables(
     outcomes: SearchOutcomes, pairs: Sequence[tuple[str, str]], measures: Sequence[str]
-) -> list[Table]:
-    """Make the tables of the page, see `write_report`."""
-    return [
-        make_overview(outcomes, measures),
-        make_summary(outcomes, measures, common=False),
-        compare_pairs(outcomes, pairs, measures),
-        make_instances(outcomes, measures),
-        list_left_out(outcomes),
-    ]
+) -> dict[str, Table]:
+    """Make the tables of some measures by the names of their files, see `write_report`."""
+    return {
+        "totals": make_totals(outcomes, measures),
+        "summary_all": make_summary(outcomes, measures, common=False),
+        "summary_common": make_summary(outcomes, measures, common=True),
+        "paired": compare_pairs(outcomes, pairs, measures),
+        "instances": make_instances(outcomes, measures),
+    }
+
+
+def choose_for_page(tables: Mapping[str, Table]) -> list[Table]:
+    """The tables that the page shows."""
+    return [tables[name] for name in ("summary_all", "paired", "instances")]
 
 
 def check_configurations(configurations: Iterable[str], outcomes: SearchOutcomes) -> list[str]:

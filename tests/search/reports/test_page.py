@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from matplotlib.figure import Figure
 
 from search.agents.result import SearchStatus
 from search.reports.outcomes import LeftOut, SearchOutcome, SearchOutcomes
 from search.reports.page import render_page
-from search.reports.writing import make_page_tables
+from search.reports.tables import list_left_out, make_overview
+from search.reports.writing import choose_for_page, make_tables
 from tests.helpers.html import Page
 
 ODD = '<b>&"odd"</script>{{ data }}'
@@ -28,8 +28,11 @@ class Reader(Page):
         self.sorted_by: list[list[list[str | None]]] = []
         self.texts: list[str] = []
         pair = (found.configurations[0], found.configurations[-1])
-        tables = make_page_tables(found, [pair], MEASURES)
-        self.source = render_page(tables, {"a & b": Figure()}, folder)
+        tables = choose_for_page(make_tables(found, [pair], MEASURES))
+        folder.mkdir(exist_ok=True)
+        (picture := folder / "a.png").write_bytes(b"\x89PNG\r\n")
+        on_page = [make_overview(found, MEASURES), *tables, list_left_out(found)]
+        self.source = render_page(on_page, {"a & b": picture}, folder)
         super().__init__(self.source)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:

@@ -12,7 +12,7 @@ from epigym.task.reachability import may_reach_goal
 from search.agents.limits import Limits
 from search.agents.result import Costs, SearchResult, SearchStatus, TaskSize
 from search.agents.run import ProgressCallback, SearchRun
-from search.heuristics.heuristic import Heuristic, HeuristicMaker, bind_heuristic
+from search.heuristics.heuristic import Heuristic, HeuristicMaker, bind_heuristic, name_method
 
 Steps = Generator[None, int, SearchStatus]
 """A running search: it yields before it expands e-states, receives how many it may expand before it yields again (at
@@ -78,6 +78,8 @@ def run_agent(
     Raises:
         UsageError: when `source` is no problem, or the heuristic is missing, no heuristic, or made for another space.
         TaskError: when an action cannot be applied because designated worlds disagree about an observability type.
+        TypeError: when `search` of the agent is no generator, or the heuristic returns no scores.
+        ValueError: when the search ends without a status, or as solved without a goal.
     """
     space = SearchProblem.of(source).search_space
     bound = bind_heuristic(heuristic, space) if agent.is_informed else None
@@ -89,12 +91,12 @@ def run_agent(
         elif not may_reach_goal(space.task):
             status = SearchStatus.UNSOLVABLE
         else:
-            next(steps := agent.search(run))
+            next(steps := start_search(agent, run))
             while (limit := run.budget.check(run.expanded)) is None:
                 steps.send(run.budget.batch_size(run.expanded))
             status = limit
     except StopIteration as end:
-        status = SearchStatus(end.value)
+        status = read_end(agent, run, end.value)
     except MemoryError:
         status = SearchStatus.MEMORY_LIMIT
     return SearchResult(
@@ -113,6 +115,32 @@ def run_agent(
         costs=Costs(search_seconds=run.budget.seconds),
         size=TaskSize.of(space.task),
     )
+
+
+def start_search(agent: Agent, run: SearchRun) -> Steps:
+    """The running search of an agent.
+
+    Raises:
+        TypeError: when it is none.
+    """
+    steps = agent.search(run)
+    if not isinstance(steps, Generator):
+        raise TypeError(f"{name_method(agent, 'search')} is no generator: yield before e-states are expanded")
+    return steps
+
+
+def read_end(agent: Agent, run: SearchRun, end: object) -> SearchStatus:
+    """The status that a search returned at its end.
+
+    Raises:
+        ValueError: when it is not decided, or solved without a goal.
+    """
+    if not isinstance(end, str) or end not in (SearchStatus.SOLVED, SearchStatus.UNSOLVABLE):
+        expected = "SearchStatus.SOLVED or SearchStatus.UNSOLVABLE"
+        raise ValueError(f"{name_method(agent, 'search')} returned {end!r}: expected {expected}")
+    if end == SearchStatus.SOLVED and run.goal is None:
+        raise ValueError(f"{name_method(agent, 'search')} returned 'solved' without a goal: set run.goal")
+    return SearchStatus(end)
 
 
 def require_heuristic(agent: Agent, heuristic: Heuristic | None) -> None:

@@ -18,7 +18,7 @@ from search.agents.agent import Agent, Steps
 from search.agents.novelty import Novelty, NoveltyByGoalCount, Progress
 from search.agents.result import SearchStatus
 from search.agents.run import SearchRun
-from search.heuristics.heuristic import Heuristic
+from search.heuristics.heuristic import Heuristic, require_estimates
 
 STEP = 1000.0  # scores are ordered in thousandths of a step
 
@@ -138,7 +138,8 @@ def score_in_thousandths(
     heuristic: Heuristic, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Score e-states, int32[k], with their parent pointers, int64[k]; float64[k] in thousandths."""
-    return round_to_thousandths(heuristic.name, ids, heuristic.evaluate(ids, parents, actions).scores)
+    estimates = require_estimates(heuristic, len(ids), heuristic.evaluate(ids, parents, actions))
+    return round_to_thousandths(heuristic.name, ids, estimates.scores)
 
 
 def round_to_thousandths(name: str, ids: NDArray[np.int32], scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ from epigym.config.values import Above
 from epigym.errors import TaskError, UsageError
 from epigym.space.space import StateSpace
 from search.agents import choose_heuristic_for, get_label, make_agent, to_settings
-from search.agents.agent import Agent, Steps, require_heuristic
+from search.agents.agent import Agent, Steps, read_end, require_heuristic, start_search
 from search.agents.result import SearchStatus, join_label
 from search.agents.run import SearchRun
 from search.heuristics.heuristic import HeuristicMaker
@@ -157,7 +157,7 @@ class _Component:
                 next(self._steps)
             self._steps.send(min(1 + self.run.expanded // 16, most))
         except StopIteration as end:
-            return SearchStatus(end.value)
+            return read_end(self._recipe.agent, self.run, end.value)
         self._next = _TURN + self._work.measure() - before
         if self._recipe.heuristic is not None:
             is_deferred = self._recipe.agent.defers_evaluation
@@ -172,7 +172,7 @@ class _Component:
         require_heuristic(self._recipe.agent, heuristic)
         self.is_uninformative = heuristic is not None and heuristic.is_uninformative
         self.run = SearchRun(self.run.space, self.run.budget, heuristic)
-        return self._recipe.agent.search(self.run)
+        return start_search(self._recipe.agent, self.run)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from epigym.errors import InconsistentBeliefsError
 from epigym.space.space import StateSpace, Transitions
 from search.agents.limits import Budget
-from search.heuristics.heuristic import Estimates, Heuristic
+from search.heuristics.heuristic import Estimates, Heuristic, require_estimates
 
 _UNSEEN, _ROOT = -1, -2  # parent pointers of e-states not reached, and of the initial one
 _FIRST_ROOM = 1024  # e-states, before the array grows
@@ -86,8 +86,12 @@ class SearchRun:
         return Counts(self.expanded, self.generated, self.distinct)
 
     def evaluate(self, ids: NDArray[np.int32]) -> Estimates:
-        """Scores and preferred actions of e-states (int32[k]) that the agent has reached, by its heuristic."""
-        return self.heuristic.evaluate(ids, *self.parent_pointers(ids))
+        """Scores and preferred actions of e-states (int32[k]) that the agent has reached, by its heuristic.
+
+        Raises:
+            TypeError: when the heuristic returns something else.
+        """
+        return require_estimates(self.heuristic, len(ids), self.heuristic.evaluate(ids, *self.parent_pointers(ids)))
 
     def generate(self, ids: NDArray[np.int32]) -> Transitions:
         """Expand e-states in the order given, up to the first goal, which becomes `goal`; sets no parent pointers.

@@ -112,3 +112,19 @@ def bind_heuristic(heuristic: Heuristic | HeuristicMaker | None, space: StateSpa
             "make both for one SearchProblem (its search_space), or give the heuristic's class"
         )
     return made
+
+
+def name_method(owner: object, method: str) -> str:
+    """Module, class and method of an object, for messages about classes of users."""
+    return f"{type(owner).__module__}.{type(owner).__qualname__}.{method}"
+
+
+def require_estimates(heuristic: Heuristic, count: int, found: object) -> Estimates:
+    """Raise a TypeError when what `evaluate` of a heuristic returned is not Estimates of `count` e-states."""
+    if not isinstance(found, Estimates):
+        raise TypeError(f"{name_method(heuristic, 'evaluate')} returned {type(found).__name__}: expected Estimates")
+    scores: object = found.scores
+    if isinstance(scores, np.ndarray) and scores.shape == (count,) and scores.dtype.kind in "fiub":
+        return found
+    kind = f"{scores.dtype}{list(scores.shape)}" if isinstance(scores, np.ndarray) else type(scores).__name__
+    raise TypeError(f"{name_method(heuristic, 'score')} returned {kind}: expected an array float64[{count}]")

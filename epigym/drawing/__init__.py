@@ -3,8 +3,9 @@
 A box is a world and lists the fluents true there; fluents true at all worlds are listed once, in the caption.
 Designated worlds have a double border and a tinted ground. A line in an agent's colour joins worlds that the
 agent cannot tell apart, an arrow leads to a world that the agent considers possible, and a dot inside a box
-says that the agent considers that world itself possible. After an action, worlds that are unlike any before are
-framed and called changed, and designated worlds tell first which facts changed.
+says that the agent considers that world itself possible. After an action, worlds where other facts hold than at the
+world before, or where an agent considers other worlds possible, are framed and called changed; they tell first which
+facts changed.
 """
 
 from __future__ import annotations
@@ -154,9 +155,9 @@ def _world(model: KripkeModel, world: int, everywhere: frozenset[str], full: boo
 
 
 def _facts(model: KripkeModel, world: int, everywhere: frozenset[str], change: Change) -> list[str]:
-    """The fluents in the box of a world; at designated worlds changed ones come first."""
+    """The fluents in the box of a world, changed ones first."""
     true = model.state.valuations[world]
-    changed = [name for name in model.fluents if name in change.facts and world in model.designated]
+    changed = [name for name in model.fluents if name in change.facts.get(world, ())]
     signed = _wrap([f"{'+' if name in true else '−'} {name}" for name in changed], BOX_WIDTH, BOX_LINES)
     names = [name for name in model.true_fluents(world) if name not in everywhere.union(changed)]
     rest = "<br/>".join(map(escape, _wrap(names, BOX_WIDTH, BOX_LINES)))
@@ -196,9 +197,9 @@ def _caption(
     if names:
         first, *rest = map(escape, names)
         rows += [_font("true everywhere: ", FAINT) + first, *rest]
-    marks = ["changed: unlike any world before"] if change.worlds else []
+    marks = ["changed: in facts or in what agents consider possible"] if change.worlds else []
     marks += ["+ now true, − now false"] if change.facts else []
-    rows += [_font("; ".join(marks), FRESH, 9)] if marks else []
+    rows += [_font(mark, FRESH, 9) for mark in marks]
     total = "1 world" if len(model.worlds) == 1 else f"{len(model.worlds)} worlds"
     notes = [total if len(worlds) == len(model.worlds) else f"the {len(worlds)} of {total} nearest to the designated"]
     notes += ["lines that follow by transitivity are left out"] if thinned else []

@@ -114,10 +114,11 @@ def _encode_outcome(
     space: StateSpace, before: int, after: int, action: Action, outcome: Outcome | None
 ) -> dict[str, Any]:
     """The same for an action and one of its outcomes, or all of them."""
-    old, new = space.model(before), space.model(after)
+    old = space.model(before)
+    changed = change(space.task, old, action, outcome)
     step = action.name if outcome is None else f"{action.name}: {outcome}"
     seen = {"action": step, "witnesses": witnesses(space.task, old.state, action, outcome)}
-    return seen | encode_model(new, change(old, new)) | _encode_goal(space, after)
+    return seen | encode_model(space.model(after), changed) | _encode_goal(space, after)
 
 
 def encode_model(model: KripkeModel, changed: Change = UNCHANGED) -> dict[str, Any]:

@@ -6,14 +6,14 @@ A step is the name of an action, which leads to all its outcomes together; or th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from epigym.errors import TaskError, UsageError
 from epigym.names import unknown
 from epigym.reference.dense_model import PointedModel
-from epigym.reference.semantics import apply, observability_types, outcomes
+from epigym.reference.semantics import apply, observability_types, outcomes, update
 from epigym.space.branching import Outcome, outcomes_of
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.space import StateSpace
@@ -60,23 +60,35 @@ def take_step(space: StateSpace, state: int, text: str) -> tuple[Action, Outcome
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The changes by an action.
+    """The changes by an action. A world is compared with those that the action made it from.
 
     Attributes:
-        worlds: those afterwards that are unlike any world before, in facts or in what agents believe there.
-        facts: the fluents that are not true at the designated worlds as they were.
+        worlds: those afterwards where other facts hold, or where an agent considers other worlds possible.
+        facts: for those where other facts hold, the fluents that have changed.
     """
 
     worlds: frozenset[int] = frozenset()
-    facts: frozenset[str] = frozenset()
+    facts: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
 
-def change(before: KripkeModel, after: KripkeModel) -> Change:
-    """The difference between the e-states before and after an action."""
-    return Change(
-        _unlike(before.state, after.state),
-        frozenset(name for name in after.fluents if _values(before, name) != _values(after, name)),
-    )
+def change(task: Task, before: KripkeModel, action: Action, outcome: Outcome | None = None) -> Change:
+    """The changes by an action in an e-state, or by one of its outcomes; worlds are those of the successor.
+
+    Raises:
+        TaskError: when designated worlds disagree about an agent's observability type, and no outcome is given.
+    """
+    product, origins = _update(task, before.state, action, outcome)
+    model, fluents = PointedModel.of(product), frozenset(before.fluents)
+    numbers = model.refine([tuple(name in true for name in before.fluents) for true in model.valuations]).tolist()
+    worlds, facts = set[int](), dict[int, frozenset[str]]()
+    for number, origin, true in zip(numbers, origins, product.valuations, strict=True):
+        if changed := (true & fluents) ^ before.state.valuations[origin]:
+            facts[number] = facts.get(number, frozenset()) | changed
+    for new, old in zip(product.successors, before.state.successors, strict=True):
+        rows = list(zip(new, map(old.__getitem__, origins), strict=True))
+        moves = {(row, known): {origins[pair] for pair in row} != known for row, known in set(rows)}
+        worlds.update(number for number, row in zip(numbers, rows, strict=True) if moves[row])
+    return Change(frozenset(worlds | facts.keys()), facts)
 
 
 class Notice(StrEnum):
@@ -118,27 +130,18 @@ def _successor(space: StateSpace, state: int, action: int) -> int:
         raise
 
 
-def _unlike(before: EState, after: EState) -> frozenset[int]:
-    """The worlds of `after` that are bisimilar to none of `before`."""
-    count = len(before.valuations)
-    both = EState(
-        valuations=before.valuations + after.valuations,
-        successors=tuple(
-            old + _shift(new, count) for old, new in zip(before.successors, after.successors, strict=True)
-        ),
-        designated=before.designated,
-    )
-    model = PointedModel.of(both)
-    colours = model.refine(map(tuple, map(sorted, model.valuations))).tolist()
-    known = set(colours[:count])
-    return frozenset(world for world, colour in enumerate(colours[count:]) if colour not in known)
+def _update(task: Task, estate: EState, action: Action, outcome: Outcome | None) -> tuple[EState, list[int]]:
+    """The product update, and the world of `estate` that each of its worlds is made from.
 
-
-def _shift(rows: Sequence[frozenset[int]], count: int) -> tuple[frozenset[int], ...]:
-    shifted = {row: frozenset(world + count for world in row) for row in set(rows)}
-    return tuple(shifted[row] for row in rows)
-
-
-def _values(model: KripkeModel, fluent: str) -> set[bool]:
-    """The truth values of a fluent at the designated worlds."""
-    return {fluent in model.state.valuations[world] for world in model.designated}
+    To tell these, the number of a world is one more fluent that is true there, and stays so.
+    """
+    mark = "#" * (1 + max(map(len, task.fluents), default=0))  # longer than any name
+    valuations = tuple(true | {f"{mark}{world}"} for world, true in enumerate(estate.valuations))
+    marked = replace(estate, valuations=valuations)
+    if outcome is None:
+        product = update(task, marked, action)
+    else:
+        found = {(one.event, one.assignment): one.product for one in outcomes(task, marked, action)}
+        product = found[outcome[:2]].reachable().estate()
+    origins = [int(name.removeprefix(mark)) for true in product.valuations for name in true if name.startswith(mark)]
+    return product, origins

@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -85,16 +84,15 @@ def test_a_box_per_world_lists_its_fluents_and_the_caption_those_of_all_worlds()
 
 
 def test_what_an_action_changed_is_marked_by_words_and_colour() -> None:
-    picture = parse_dot(MODEL, Change(worlds=frozenset({1}), facts=frozenset({"tail", "at(a,1)"})))
+    picture = parse_dot(MODEL, Change(frozenset({0, 1}), {0: frozenset({"tail", "at(a,1)"})}))
     labels = {world: text(box["label"]) for world, box in picture.boxes.items()}
-    assert labels == {0: "0 + tail, + at(a,1) ●", 1: "1 changed at(a,1) ●", 2: "2 ∅ ● ●"}
-    assert [world for world, box in picture.boxes.items() if box.get("color") == drawing.FRESH] == [1]
-    assert "changed: unlike any world before; + now true, − now false" in picture.caption
+    assert labels == {0: "0 changed + tail, + at(a,1) ●", 1: "1 changed at(a,1) ●", 2: "2 ∅ ● ●"}
+    assert [world for world, box in picture.boxes.items() if box.get("color") == drawing.FRESH] == [0, 1]
+    assert "changed: in facts or in what agents consider possible + now true, − now false" in picture.caption
     plain = parse_dot(MODEL)
     assert "now" not in plain.caption
-    designated = replace(MODEL, state=replace(MODEL.state, designated=(0, 2)))
-    lost = parse_dot(designated, Change(facts=frozenset({"tail"})))
-    assert text(lost.boxes[2]["label"]) == "2 − tail ● ●"
+    lost = parse_dot(MODEL, Change(frozenset({2}), {2: frozenset({"tail"})}))
+    assert text(lost.boxes[2]["label"]) == "2 changed − tail ● ●"
 
 
 def test_lines_and_their_labels() -> None:

@@ -31,19 +31,19 @@ from epigym.space.kripke_model import KripkeModel
 
 # Okabe and Ito's colours, safe for colour-blind readers, without the yellow that fades on white.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5C3E")
-INK, FAINT, TINT, FRESH = "#222222", "#808080", "#FFF3CC", "#B0005A"
+INK, FAINT, TINT, FRESH = "#222222", "#686868", "#FFF3CC", "#B0005A"
 UNCHANGED = Change()
 FULL_LABELS = 40  # worlds up to which every box lists its fluents; beyond, boxes shrink to numbers
 MAX_WORLDS = 120  # worlds drawn at most: those nearest to the designated ones
 MAX_STRANDS = 4  # agents up to which a shared line shows all their colours; beyond, it is dark and labelled
 BOX_WIDTH, BOX_LINES, CAPTION_WIDTH, CAPTION_LINES = 24, 8, 84, 4  # characters and lines of text
 LEGEND_COLUMNS = 8
-DPI = 96
+TEXT, DPI = 11, 96  # points of all text
 
 
-def render_svg(model: KripkeModel, change: Change = UNCHANGED) -> str:
+def render_svg(model: KripkeModel, change: Change = UNCHANGED, *, captioned: bool = True) -> str:
     """The picture as SVG text, with marks on the changes by an action."""
-    return _render(format_dot(model, change), "svg").decode()
+    return _render(format_dot(model, change, captioned=captioned), "svg").decode()
 
 
 def render_png(model: KripkeModel) -> bytes:
@@ -94,13 +94,20 @@ def write_picture(model: KripkeModel, path: Path) -> None:
         temporary.write_bytes(picture)
 
 
-def format_dot(model: KripkeModel, change: Change = UNCHANGED, *, size: tuple[float, float] | None = None) -> str:
+def format_dot(
+    model: KripkeModel,
+    change: Change = UNCHANGED,
+    *,
+    size: tuple[float, float] | None = None,
+    captioned: bool = True,
+) -> str:
     """The picture as the Graphviz text that `render_svg` and `render_png` draw.
 
     Args:
         model: the Kripke model.
         change: the changes to mark.
         size: the largest width and height in inches, or None for no limit.
+        captioned: whether a caption says below it what colours mean and what holds at all worlds.
     """
     worlds = _nearest(model)
     everywhere = frozenset[str].intersection(*model.state.valuations)
@@ -109,17 +116,18 @@ def format_dot(model: KripkeModel, change: Change = UNCHANGED, *, size: tuple[fl
     # Graphviz routes curves around boxes, but slowly, and it draws lines of one pair of worlds over each other.
     pairs = {frozenset((line.tail, line.head)) for line in drawing.lines}
     curves = full and len(pairs) == len(drawing.lines)
+    caption = _caption(model, worlds, everywhere, drawing.thinned, change) if captioned else '""'
     limit = f'size="{size[0]:.3f},{size[1]:.3f}"' if size else ""
     font = f'fontname="DejaVu Sans,Verdana,sans-serif" fontcolor="{INK}"'
     return "\n".join(
         [
             "digraph {",
             f'  graph [layout=neato start=1 normalize=0 overlap=scalexy sep="+14" outputorder=edgesfirst'
-            f" splines={'true' if curves else 'line'} {limit} dpi={DPI} pad=0.25 {font} fontsize=11 labelloc=b"
-            f" label={_caption(model, worlds, everywhere, drawing.thinned, change)}]",
-            f'  node [shape=box style="rounded,filled" {font} fontsize=11 color="{FAINT}" fillcolor=white'
+            f" splines={'true' if curves else 'line'} {limit} dpi={DPI} pad=0.25 {font} fontsize={TEXT} labelloc=b"
+            f" label={caption}]",
+            f'  node [shape=box style="rounded,filled" {font} fontsize={TEXT} color="{FAINT}" fillcolor=white'
             ' margin="0.08,0.05" height=0.3 width=0.4]',
-            f'  edge [{font} fontsize=9 color="{INK}" penwidth=1.6 arrowsize=0.7]',
+            f'  edge [{font} fontsize={TEXT} color="{INK}" penwidth=1.6 arrowsize=0.7]',
             *(_world(model, world, everywhere, full, change) for world in worlds),
             *(_line(model, line) for line in drawing.lines),
             "}\n",
@@ -142,7 +150,7 @@ def _nearest(model: KripkeModel) -> list[int]:
 
 def _world(model: KripkeModel, world: int, everywhere: frozenset[str], full: bool, change: Change) -> str:
     changed = world in change.worlds
-    rows = [_font(str(world), FAINT, 8) + (_font(" changed", FRESH, 9) if changed else "")]
+    rows = [_font(str(world), FAINT) + (_font(" changed", FRESH) if changed else "")]
     if full:
         rows += _facts(model, world, everywhere, change)
         dots = [_dot(agent) for agent in range(len(model.agents)) if world in model.state.successors[agent][world]]
@@ -166,7 +174,7 @@ def _facts(model: KripkeModel, world: int, everywhere: frozenset[str], change: C
 
 def _line(model: KripkeModel, line: Line) -> str:
     strands = len(line.agents) <= MAX_STRANDS
-    colour = ":".join(map(_colour, line.agents)) if strands else INK
+    colour = ":".join(map(colour_of, line.agents)) if strands else INK
     label = "" if strands and len(model.agents) <= len(PALETTE) else f" label=<{_on_line(_who(model, line.agents))}>"
     # Graphviz keeps lines of one pair of worlds apart when all of them are stated in the same order.
     direction = "none" if line.both else "forward" if line.tail < line.head else "back"
@@ -199,11 +207,11 @@ def _caption(
         rows += [_font("true everywhere: ", FAINT) + first, *rest]
     marks = ["changed: in facts or in what agents consider possible"] if change.worlds else []
     marks += ["+ now true, − now false"] if change.facts else []
-    rows += [_font(mark, FRESH, 9) for mark in marks]
+    rows += [_font(mark, FRESH) for mark in marks]
     total = "1 world" if len(model.worlds) == 1 else f"{len(model.worlds)} worlds"
     notes = [total if len(worlds) == len(model.worlds) else f"the {len(worlds)} of {total} nearest to the designated"]
     notes += ["lines that follow by transitivity are left out"] if thinned else []
-    rows.append(_font("; ".join(notes), FAINT, 9))
+    rows.append(_font("; ".join(notes), FAINT))
     cells = "".join(f"<tr><td>{row}</td></tr>" for row in rows)
     return f'<<table border="0" cellborder="0" cellspacing="0" cellpadding="2">{cells}</table>>'
 
@@ -225,17 +233,17 @@ def _wrap(names: Iterable[str], width: int, lines: int) -> list[str]:
     return [*wrapped[:lines], f"… {more} more"]
 
 
-def _colour(agent: int) -> str:
+def colour_of(agent: int) -> str:
+    """The colour of an agent's lines and dots."""
     return PALETTE[agent % len(PALETTE)]
 
 
 def _dot(agent: int) -> str:
-    return _font("●", _colour(agent), 10)
+    return _font("●", colour_of(agent))
 
 
-def _font(text: str, colour: str, size: int | None = None) -> str:
-    points = f' point-size="{size}"' if size else ""
-    return f'<font color="{colour}"{points}>{escape(text)}</font>'
+def _font(text: str, colour: str) -> str:
+    return f'<font color="{colour}">{escape(text)}</font>'
 
 
 @extras()

@@ -13,8 +13,9 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from epigym.drawing import FULL_LABELS, UNCHANGED, render_svg
+from epigym.drawing import FULL_LABELS, UNCHANGED, colour_of, render_svg
 from epigym.drawing.beliefs import view
+from epigym.drawing.lines import draw_lines
 from epigym.drawing.steps import Change, change, take_step, walk, witnesses
 from epigym.io.files import as_unicode, write_text
 from epigym.space.branching import Outcome, outcomes_of
@@ -25,7 +26,8 @@ from epigym.task.task import Action, Task
 
 MAX_FLUENTS, MAX_AGENTS = 12, 6
 """Up to so many of both, views are nested twice, else once."""
-SMALLEST = 0.65  # scale below which a picture is not shrunk to fit
+SMALLEST, LARGEST, HIGHEST = 0.75, 1.3, 640
+"""Least and most pixels per unit of a picture, whose text is 14.7 units high, and most pixels of a picture's height."""
 
 
 def write_page(space: StateSpace, plan: Sequence[str], path: Path) -> None:
@@ -87,6 +89,7 @@ def render_steps(
     """
     content = {
         "agents": task.agents,
+        "colours": [colour_of(agent) for agent in range(len(task.agents))],
         "fluents": task.fluents,
         "goal": [str(part) for part in split_goal(task.goal)],
         "steps": steps,
@@ -122,12 +125,16 @@ def _encode_outcome(
 
 
 def encode_model(model: KripkeModel, changed: Change = UNCHANGED) -> dict[str, Any]:
-    """A model as the page has it: numbers of worlds, the picture, and the views of agents."""
+    """A model as the page has it: numbers of worlds, the picture and what its caption says, the views of agents."""
     is_small = len(model.fluents) <= MAX_FLUENTS and len(model.agents) <= MAX_AGENTS
+    everywhere = frozenset[str].intersection(*model.state.valuations)
+    is_drawn = len(model.worlds) <= FULL_LABELS
     return {
         "worlds": len(model.worlds),
         "changed": len(changed.worlds),
-        "picture": _draw_picture(model, changed) if len(model.worlds) <= FULL_LABELS else None,
+        "everywhere": [name for name in model.fluents if name in everywhere],
+        "thinned": is_drawn and draw_lines(model, model.worlds).thinned,
+        "picture": _draw_picture(model, changed) if is_drawn else None,
         "view": asdict(view(model, depth=2 if is_small else 1)),
     }
 
@@ -139,9 +146,9 @@ def _encode_goal(space: StateSpace, state: int) -> dict[str, list[bool]]:
 
 def _draw_picture(model: KripkeModel, changed: Change) -> str:
     """The picture as an SVG element whose worlds can be focused and tell their whole valuations."""
-    text = render_svg(model, changed)
+    text = render_svg(model, changed, captioned=False)
     text = re.sub(r"<!--.*?-->\n| xmlns:xlink=\"[^\"]*\"", "", text[text.index("<svg") :], flags=re.DOTALL)
-    text = re.sub(r"width=\"(\d+)pt\" height=\"\d+pt\"", _limit_width, text, count=1)
+    text = re.sub(r"width=\"(\d+)pt\" height=\"(\d+)pt\"", _limit_width, text, count=1)
     text = re.sub(r"(class=\"(?:graph|edge)\".*)\n<title>.*</title>", r"\1", text)
     return re.sub(r"class=\"node\">\n<title>(\d+)</title>", lambda found: _open_world(model, int(found[1])), text)
 
@@ -153,9 +160,10 @@ def _open_world(model: KripkeModel, world: int) -> str:
 
 
 def _limit_width(found: re.Match[str]) -> str:
-    """The width in pixels, and the least that it is shrunk to."""
-    width = int(found[1])
-    return f'width="{width}" style="min-width:{round(SMALLEST * width)}px"'
+    """A width that fills its place, within the limits: text of 11 pixels is not shrunk further."""
+    width, height = map(int, found.groups())
+    least, most = SMALLEST * width, min(LARGEST, HIGHEST / height) * width
+    return f'style="width:100%;min-width:{least:.0f}px;max-width:{max(least, most):.0f}px"'
 
 
 def _describe_valuation(model: KripkeModel, world: int) -> str:

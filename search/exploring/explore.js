@@ -59,7 +59,7 @@ function wrong(error) {
 
 function arrive() {
   history.replaceState(null, "", address(names, step));
-  if (step) at("undo").href = address(names.slice(0, step - 1));
+  if (step) at("undo").href = address(step < names.length ? names : here().slice(0, -1), step - 1);
   else at("undo").removeAttribute("href");
   showEyes();
   if (arrived === step) return;
@@ -195,6 +195,17 @@ async function solve() {
   }
 }
 
+/* Keys that act in the list of actions, or undo, find the focus there on the next page. */
+function keepFocus(event) {
+  if (event.detail === 0 && event.target.closest("a[href]")) sessionStorage.setItem("focus", event.currentTarget.id);
+}
+
+function restoreFocus() {
+  const id = sessionStorage.getItem("focus");
+  sessionStorage.removeItem("focus");
+  if (id) at(id === "undo" && !step ? "actions" : id).focus();
+}
+
 at("summary").textContent = data.agents.length + " agents, " + data.fluents.length + " facts, " + settings.actions
   + " actions";
 at("plan-title").textContent = "Path";
@@ -207,9 +218,11 @@ at("filter").addEventListener("input", showActions);
 at("filter").addEventListener("keydown", event => {
   if (event.key === "Enter") at("actions").querySelector("tbody .button")?.click();
 });
+for (const id of ["actions", "undo"]) at(id).addEventListener("click", keepFocus);
 at("solve").addEventListener("click", solve);
 at("stop").addEventListener("click", () => searching.abort());
 window.addEventListener("pagehide", () => searching?.abort());
 remember = () => {};  // the address of a step is that of its path, see `arrive`
 document.addEventListener("shown", arrive);
 go(Number(new URLSearchParams(location.search).get("step") ?? last));
+restoreFocus();

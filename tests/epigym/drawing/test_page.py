@@ -101,10 +101,11 @@ def test_pictures_tell_all_facts(coin: str) -> None:
     assert (first["changed"], lifted["changed"], lifted["worlds"]) == (0, 2, 2)
     assert ("changed" in first["picture"], "+ open" in lifted["picture"]) == (False, True)
     root = ElementTree.fromstring(Page(coin).content["steps"][0]["picture"])
-    width, view = float(root.attrib["width"]), root.attrib["viewBox"].split()
-    assert width == float(view[2])
-    assert root.attrib["style"] == f"min-width:{round(0.65 * width)}px"
-    assert "height" not in root.attrib
+    width = round(float(root.attrib["viewBox"].split()[2]))
+    assert root.attrib["style"] == f"width:100%;min-width:{0.75 * width:.0f}px;max-width:{1.3 * width:.0f}px"
+    assert not root.attrib.keys() & {"width", "height"}
+    assert (first["everywhere"], lifted["everywhere"], lifted["thinned"]) == ([], ["open"], False)
+    assert "world" not in re.sub("<title>.*?</title>", "", first["picture"])  # the page says how many, once
 
 
 def test_views_are_nested_twice_where_there_is_little_to_tell() -> None:

@@ -1,10 +1,12 @@
 """The page in a browser: stepping, asking, keys and widths. Needs Playwright and a Chromium, else it is skipped."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from epigym.drawing import PALETTE
 from epigym.drawing.page import render_policy_page, write_page
 from epigym.language import parse_mastar
 from epigym.problem import domain_problem, load_problem
@@ -94,7 +96,7 @@ def test_the_address_names_the_step(visit: Any, folder: Path) -> None:
     page.wait_for_selector("text='Step 1: lift'")
     page.reload()
     assert page.inner_text("#count") == "1 / 3"
-    for fragment, count in (("#step=2", "2"), ("#step=99", "3"), ("#step=x", "0"), ("#step=1&branch=7", "1")):
+    for fragment, count in (("#step=2", "2"), ("#step=99", "3"), ("#step=x", "0"), ("#step=1&branch=7", "0")):
         page.goto((folder / "coin.html").as_uri() + fragment)
         assert page.inner_text("#count") == f"{count} / 3"
 
@@ -106,6 +108,8 @@ def test_the_address_names_the_branch_of_a_policy(visit: Any) -> None:
     assert page.inner_text("#happened") == "Step 2: bell: no"
     page.go_back()
     page.wait_for_selector("text='At the start'")
+    page.goto(page.url.partition("#")[0] + "#step=9&branch=zzz")  # unknown: the start
+    assert page.inner_text("#happened") == "At the start"
 
 
 def test_the_beliefs_of_nine_agents_fit_a_wide_screen(visit: Any) -> None:
@@ -136,6 +140,7 @@ def test_beliefs_are_marked_where_they_changed_and_nested_on_demand(visit: Any) 
     page.keyboard.press("Enter")
     assert page.inner_text("#path [aria-current]") == "b believes that a believes"
     assert page.locator("#beliefs th button").count() == 0  # as deep as it goes
+    assert "The page shows beliefs up to this depth" in page.inner_text("#legend")
     page.keyboard.press("ArrowRight")
     assert page.inner_text("#path [aria-current]") == "b believes that a believes"
     page.get_by_role("button", name="in fact").click()
@@ -175,6 +180,57 @@ def test_worlds_tell_their_facts_to_pointers_and_keys(visit: Any) -> None:
     assert page.inner_text("#world") == "world 1, designated: tail, not open"
     page.locator("#picture .node").nth(0).focus()
     assert page.inner_text("#world") == "world 0: not open, not tail"
+
+
+def test_the_signs_of_a_picture_are_explained(visit: Any) -> None:
+    page = visit("coin")
+    page.click("#on")
+    agents, signs, everywhere, changed = page.locator("#key li").all_inner_texts()
+    assert agents == "Agents:● a● b"
+    assert re.findall(r"[A-Z][a-z ]+(?=:)", signs) == ["Double frame", "Dot in a box", "Line", "Arrow"]
+    assert everywhere == "True everywhere: open"
+    assert changed.startswith("Changed: other facts (+ now true")
+    blue = page.locator("#key .dot").first.evaluate("dot => getComputedStyle(dot).color")
+    assert blue == "rgb({}, {}, {})".format(*bytes.fromhex(PALETTE[0][1:]))
+    assert page.locator("#picture .node text").filter(has_text="●").first.get_attribute("fill") == PALETTE[0].lower()
+
+
+@pytest.mark.parametrize("name", ["coin", "box", "secrets", "toss"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_text_of_pictures_can_be_read(visit: Any, name: str, scheme: str) -> None:
+    """It is 11 pixels high on a phone, and in contrast to the box that it stands in."""
+    page = visit(name, viewport=NARROW, color_scheme=scheme)
+    page.keyboard.press("End")
+    size = min(page.eval_on_selector_all("#picture text", SIZES))
+    assert size >= 10.9
+    colours = page.eval_on_selector_all("#picture .node", COLOURS)
+    assert colours
+    assert min(contrast(as_shown(text, scheme), as_shown(box, scheme)) for text, box in colours) >= 4.5
+    picture, place = (page.locator(name).bounding_box() for name in ("#picture svg", "#picture"))
+    assert picture["width"] > 0.95 * place["width"] or size > 18  # it fills its place, or is large
+    assert page.eval_on_selector("#picture .graph > polygon", "one => getComputedStyle(one).fill") == "none"
+
+
+SIZES = """texts => texts.map(text =>
+    parseFloat(getComputedStyle(text).fontSize) * Math.abs(text.getScreenCTM().a))"""
+COLOURS = """boxes => boxes.flatMap(box => [...box.querySelectorAll("text")].filter(text => text.textContent !== "●")
+    .map(text => [getComputedStyle(text).fill, getComputedStyle(box.querySelector("path, polygon")).fill]))"""
+
+
+def as_shown(colour: str, scheme: str) -> list[float]:
+    """The channels of a colour, from 0 to 1; a page in the dark turns those of pictures round."""
+    red, green, blue = (int(channel) / 255 for channel in re.findall(r"\d+", colour)[:3])
+    if scheme == "light":
+        return [red, green, blue]
+    grey = 2 * (0.213 * red + 0.715 * green + 0.072 * blue)  # the hue turned by half a circle
+    return [min(max(0.9 - 0.8 * (grey - channel), 0), 1) for channel in (red, green, blue)]
+
+
+def contrast(one: list[float], other: list[float]) -> float:
+    """The contrast ratio of two colours by the Web Content Accessibility Guidelines."""
+    linear = ([c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour] for colour in (one, other))
+    dark, light = sorted(0.2126 * red + 0.7152 * green + 0.0722 * blue for red, green, blue in linear)
+    return (light + 0.05) / (dark + 0.05)
 
 
 def test_large_e_states_are_told_by_agent(visit: Any) -> None:

@@ -154,6 +154,17 @@ def test_the_picture_is_what_its_command_draws(name: str, tmp_path: Path) -> Non
     )
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_picture_can_be_read_in_a_column_of_text(name: str) -> None:
+    """Its text is at least 10 pixels high where a page has 750 pixels for it."""
+    text = (PICTURES / f"{name}.svg").read_text(encoding="utf-8")
+    [width], [scale], sizes = (
+        [float(number) for number in re.findall(pattern, text)]
+        for pattern in (r'viewBox="\S+ \S+ (\S+)', r"scale\((\S+)", r'font-size="([^"]+)"')
+    )
+    assert min(sizes) * scale * min(750 / width, 1) >= 10
+
+
 def test_scenes_are_shown_and_documented() -> None:
     pictures = {path.stem: path.read_text(encoding="utf-8") for path in PICTURES.glob("*.svg")}
     made = pictures.keys() - {"batches", "learning", "neural"}  # a measurement, and two that are drawn by hand

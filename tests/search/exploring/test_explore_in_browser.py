@@ -129,9 +129,34 @@ def test_the_step_that_is_shown_is_where_actions_are_taken(visit: Any, servers: 
     assert page.inner_text("#happened") == "Step 1: lift"
     page.locator("#rest a").first.click()
     wait(page, "#happened", "Step 2: look")
-    page.click("#undo")
+    page.click("#undo")  # one action: those that go on from there stay
     wait(page, "#happened", "Step 1: lift")
-    assert page.url == servers["coin"] + "?after=lift"
+    assert page.url == servers["coin"] + "?after=lift,look,shout&step=1"
+    assert page.locator("#rest a").all_inner_texts() == ["look", "shout"]
+
+
+def test_the_focus_stays_in_the_list_of_actions(visit: Any) -> None:
+    page = visit("coin")
+    page.get_by_role("link", name="lift", exact=True).focus()
+    page.keyboard.press("Enter")
+    wait(page, "#happened", "Step 1: lift")
+    page.wait_for_function("document.activeElement.id === 'actions'")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('#actions tr').textContent.startsWith('look')")
+    page.focus("#undo")
+    page.keyboard.press("Enter")
+    wait(page, "#happened", "At the start")
+    page.wait_for_function("document.activeElement.id === 'actions'")  # nothing more can be undone
+    take(page, "lift")
+    assert page.evaluate("document.activeElement === document.body")  # a pointer needs no focus
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+def test_a_large_e_state_has_no_scroll_bar_of_its_own(visit: Any, size: dict[str, int]) -> None:
+    page = visit("children", viewport=size)
+    assert page.eval_on_selector(
+        "#picture", "one => [one.scrollHeight - one.clientHeight, one.scrollWidth - one.clientWidth]"
+    ) == [0, 0]
 
 
 def test_actions_are_filtered_and_sorted(visit: Any) -> None:

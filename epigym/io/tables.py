@@ -7,7 +7,7 @@ import html
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, takewhile, zip_longest
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +21,7 @@ from epigym.io.files import write_text
 ALL = "All"
 """The first cell of a row that sums up those above it."""
 
+_SIDE_BY_SIDE = 4  # groups of columns that LaTeX has beside each other at most
 _ANY_WIDTH = 10_000  # columns, more than any terminal has
 _MARKS = re.compile(r"[\\`*|]|\b_|_\b|\](?=\()")  # of Markdown, beside those of HTML
 _TEX = str.maketrans(
@@ -125,7 +126,9 @@ class Table:
         return f"**{_markdown(self.caption)}**\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines) + note
 
     def latex(self) -> str:
-        """The table in the layout of the paper's tables, for the package booktabs."""
+        """The table in the layout of the paper's tables, for the package booktabs; many groups are stacked."""
+        if len([title for title, _ in self.groups if title]) > _SIDE_BY_SIDE:
+            return self._stack().latex()
         groups = self.groups or [("", len(self.titles) - self.texts)]
         columns = "l" * self.texts + "|".join("r" * span for _, span in groups)
         lines = [r"\begin{table*}[!ht]", r"  \centering", rf"  \begin{{tabular}}{{{columns}}}", r"    \toprule"]
@@ -144,6 +147,20 @@ class Table:
             r"\end{table*}",
         ]
         return "\n".join(lines) + "\n"
+
+    def _stack(self) -> Table:
+        """The same with a line for each group, which have equal columns, those without a title first."""
+        names = [title for title, _ in self.groups if title]
+        width = self.groups[-1][1]
+        first = len(self.titles) - len(names) * width
+        rows = []
+        for row in self.rows:
+            lines = [row[start : start + width] for start in range(first, len(row), width)]
+            for number, (name, line) in enumerate(zip(names, lines, strict=True)):
+                shared = [""] * first if number else row[:first]
+                rows.append([*shared[: self.texts], name, *shared[self.texts :], *line])
+        titles = [*self.titles[: self.texts], "configuration", *self.titles[self.texts : first + width]]
+        return replace(self, titles=titles, rows=rows, texts=self.texts + 1, groups=())
 
     def csv(self) -> str:
         """The table with one line of titles; every number has a column of its own, and an unknown one is empty."""

@@ -65,6 +65,14 @@ def bootstrap(values: Sequence[float], statistic: Callable[..., Any]) -> tuple[f
     return float(low), float(high)
 
 
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    """The 95 % Wilson score interval of a share, which is not a point where all trials or none succeed."""
+    from scipy import stats
+
+    found = stats.binomtest(successes, trials).proportion_ci(_LEVEL, method="wilson")
+    return float(found.low), float(found.high)
+
+
 def mcnemar(first: int, second: int) -> float:
     """The two-sided p-value of the exact McNemar test for the numbers of problems that only one of two answered."""
     from scipy import stats  # takes a second

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from epigym.io.tables import ALL, Numbers, Table
 from search.agents.result import SearchStatus
-from search.reports.metrics import AGILE_SECONDS, bootstrap, interquartile_mean, iqm, score_lengths, score_seconds
+from search.reports.metrics import (
+    AGILE_SECONDS,
+    bootstrap,
+    interquartile_mean,
+    iqm,
+    score_lengths,
+    score_seconds,
+    wilson,
+)
 from search.reports.outcomes import COSTS, COVERAGE, MEASURES, SearchOutcome, SearchOutcomes, values_of
 
+_SPREAD = "interquartile mean (IQM) ± interquartile range (IQR)"
+COVERAGE_NOTE = "Wilson 95 %: interval of the share of problems."
 BOOTSTRAP_NOTE = "Intervals [low to high]: 95 % percentile bootstrap over problems, 2,000 resamples."
 _OVERVIEW = 3  # most measures in 80 columns
 _SECONDS = (1, 10, 60)
@@ -68,7 +76,7 @@ def make_summary(outcomes: SearchOutcomes, measures: Sequence[str] = MEASURES, *
             ]
     scope = "the problems that every configuration solved" if common else "the problems that each configuration solved"
     return Table(
-        caption=f"Solved instances, and IQM ± IQR over {scope}.",
+        caption=f"Solved instances, and {_SPREAD} over {scope}.",
         groups=[(configuration, len(measures)) for configuration in outcomes.configurations],
         titles=["", *(_titles(measures) * len(outcomes.configurations))],
         rows=rows,
@@ -89,11 +97,11 @@ def make_totals(outcomes: SearchOutcomes, measures: Sequence[str] = MEASURES) ->
             else:
                 rows[-1].append(_aggregate(chosen, name, has_interval=True))
     return Table(
-        caption=f"All domains: coverage, and IQM ± IQR [bootstrap interval of the IQM] over the {len(shared)} problems "
+        caption=f"All domains: coverage, and {_SPREAD} [bootstrap interval of the IQM] over the {len(shared)} problems "
         "that every configuration solved.",
-        titles=["configuration", *_titles(measures, COVERAGE, "bootstrap 95 %")],
+        titles=["configuration", *_titles(measures, COVERAGE, "Wilson 95 %")],
         rows=rows,
-        note=BOOTSTRAP_NOTE,
+        note=" ".join([*([COVERAGE_NOTE] if COVERAGE in measures else []), BOOTSTRAP_NOTE]),
     )
 
 
@@ -155,11 +163,11 @@ def make_overview(outcomes: SearchOutcomes, measures: Sequence[str]) -> Table:
                 values = values_of(outcomes.select_solved(configuration, shared), name)
                 rows[-1].append(show_number(iqm(values).mean if values else None))
     return Table(
-        caption="Problems answered, some of them as proved unsolvable; IQM over the "
+        caption="Problems answered, some of them as proved unsolvable; interquartile means over the "
         f"{len(shared)} problems that every configuration solved.",
-        titles=["configuration", *_titles(chosen, "answered", "no plan", "bootstrap 95 %")],
+        titles=["configuration", *_titles(chosen, "answered", "no plan", "Wilson 95 %")],
         rows=rows,
-        note=BOOTSTRAP_NOTE if COVERAGE in chosen else "",
+        note=COVERAGE_NOTE if COVERAGE in chosen else "",
     )
 
 
@@ -228,10 +236,9 @@ def _coverage(chosen: Sequence[SearchOutcome], found: Sequence[SearchOutcome]) -
     return Numbers(text, {"solved": len(chosen), "problems": len(found)})
 
 
-def _coverage_interval(chosen: Sequence[SearchOutcome], found: Iterable[SearchOutcome]) -> Numbers:
+def _coverage_interval(chosen: Sequence[SearchOutcome], found: Sequence[SearchOutcome]) -> Numbers:
     """The 95 % interval of the share of some outcomes among all outcomes `found`, in percent."""
-    names = {outcome.problem for outcome in chosen}
-    low, high = (100 * share for share in bootstrap([float(outcome.problem in names) for outcome in found], np.mean))
+    low, high = (100 * share for share in wilson(len(chosen), len(found)))
     return Numbers(f"{low:.0f} to {high:.0f} %", {"low": low, "high": high})
 
 

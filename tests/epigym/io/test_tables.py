@@ -85,6 +85,24 @@ def test_latex_has_the_layout_of_the_paper() -> None:
     assert r"\begin{tabular}{llrrrrrr}" in TABLE.latex()
 
 
+def test_latex_stacks_more_than_four_groups() -> None:
+    """Else the table is wider than a page; a line for each group, which says what the groups have in common once."""
+    names = ["p", "q", "r", "s", "t"]
+    groups = [("", 1), *((name, 2) for name in names)]
+    rows = [[domain, 7, *range(10)] for domain in ("x", "All")]
+    four, five = (
+        Table("c", ["d", "size", *"mn" * count], [row[: 2 + 2 * count] for row in rows], groups=groups[: 1 + count])
+        for count in (4, 5)
+    )
+    assert r"\multicolumn{2}{c}{s}" in four.latex()
+    written = five.latex().splitlines()
+    assert r"  \begin{tabular}{llrrr}" in written
+    assert r"    d & configuration & size & m & n \\" in written
+    assert [line.strip() for line in written if " & q & " in line] == [r"& q &  & 2 & 3 \\"] * 2
+    assert written[written.index(r"    All & p & 7 & 0 & 1 \\") - 1] == r"    \midrule"
+    assert "multicolumn" not in five.latex()
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

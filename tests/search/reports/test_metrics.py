@@ -7,7 +7,7 @@ import pytest
 
 from domains.suites import find_suite
 from search.agents.result import SearchStatus
-from search.reports.metrics import bootstrap, interquartile_mean, iqm, score_lengths, score_seconds
+from search.reports.metrics import bootstrap, interquartile_mean, iqm, score_lengths, score_seconds, wilson
 from search.reports.outcomes import SearchOutcome, SearchOutcomes
 from search.reports.paired import Comparison, compare, compare_pairs
 from search.reports.published import read_published
@@ -87,6 +87,14 @@ def test_bootstrap_intervals_contain_the_statistic_and_shrink_with_data() -> Non
     assert many[1] - many[0] == pytest.approx(2 * 1.96 * np.std(values) / 20, rel=0.1)
     assert bootstrap(values, np.mean) == many
     assert bootstrap([3.0] * 5, np.mean) == (3.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "interval"),
+    [(5, 5, (0.566, 1)), (0, 5, (0, 0.434)), (81, 263, (0.255, 0.366))],  # the last one is of Newcombe (1998), table I
+)
+def test_the_interval_of_a_share(successes: int, trials: int, interval: tuple[float, float]) -> None:
+    assert wilson(successes, trials) == pytest.approx(interval, abs=5e-4)
 
 
 @pytest.mark.parametrize(("seconds", "score"), [(0.1, 1), (1, 1), (300, 0), (9999, 0), (300**0.25, 0.75)])

@@ -74,8 +74,8 @@ def test_the_tables_hold_the_numbers_and_are_sorted_by_their_values(tmp_path: Pa
     found = Reader(outcomes(), tmp_path)
     overview, summary, paired, instances = found.tables
     assert overview[1:] == [
-        ["bfs", "2/3", "1", "0 to 100 %", "10", "0.25"],
-        ["hfs/gnn", "2/2", "0", "100 to 100 %", "5", "50"],
+        ["bfs", "2/3", "1", "21 to 94 %", "10", "0.25"],
+        ["hfs/gnn", "2/2", "0", "34 to 100 %", "5", "50"],
     ]
     assert summary[0][:3] == ["domain", "bfs coverage", "bfs expanded"]
     assert [row[:3] for row in summary[1:]] == [

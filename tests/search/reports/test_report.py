@@ -25,7 +25,7 @@ from search.reports.outcomes import LeftOut, SearchOutcome, SearchOutcomes, read
 from search.reports.paired import compare_pairs
 from search.reports.published import read_published
 from search.reports.tables import (
-    BOOTSTRAP_NOTE,
+    COVERAGE_NOTE,
     format_number,
     list_left_out,
     make_instances,
@@ -84,15 +84,15 @@ def test_outcomes_that_count() -> None:
     second = [row[2] for row in make_summary(found, ["coverage"], common=False).cells]
     assert second == ["2/2 (100.00%)", "–", "2/2 (100.00%)"]
     bfs, other = make_totals(found).cells
-    assert bfs[:3] == ["bfs", "4/5 (80.00%)", "40 to 100 %"]
+    assert bfs[:3] == ["bfs", "4/5 (80.00%)", "38 to 96 %"]
     assert bfs[3].startswith("25 ± 5 [20 to 30]")
     assert other[1] == "2/2 (100.00%)"
     found = outcomes()
     found.table["bfs"]["y/2"] = SearchOutcome("y", "y/2", "bfs", UNSOLVABLE)
     found.table["hfs/gnn"].pop("x/3")
     assert make_overview(found, ["coverage", "expanded", "time", "length"]).cells == [
-        ["bfs", "5/5", "1", "100 to 100 %", "15", "30"],  # the means of 10 and 20 nodes, and of twice as many ms
-        ["hfs/gnn", "3/4", "0", "25 to 100 %", "5", "10"],
+        ["bfs", "5/5", "1", "57 to 100 %", "15", "30"],  # the means of 10 and 20 nodes, and of twice as many ms
+        ["hfs/gnn", "3/4", "0", "30 to 95 %", "5", "10"],
     ]
 
 
@@ -120,11 +120,11 @@ def test_what_is_on_the_screen_fits_into_80_columns() -> None:
     console.print(make_overview(found, ["coverage", "expanded", "time"]))
     lines = console.file.getvalue().splitlines()
     assert max(map(len, lines)) <= 80
-    assert lines[-8:-2] == [
-        labels[1], "  answered        1000/1000", "  no plan         0", "  bootstrap 95 %  100 to 100 %",
-        "  expanded        1000500", "  time [ms]       2000999",
+    assert lines[-7:-1] == [
+        labels[1], "  answered     1000/1000", "  no plan      0", "  Wilson 95 %  100 to 100 %",
+        "  expanded     1000500", "  time [ms]    2000999",
     ]  # fmt: skip
-    assert " ".join(map(str.strip, lines[-2:])) == BOOTSTRAP_NOTE
+    assert lines[-1] == COVERAGE_NOTE
 
 
 def test_scores_count_by_seconds_and_compare_with_the_shortest_length() -> None:
@@ -160,7 +160,7 @@ def test_csv_cells_are_numbers() -> None:
     read = {name: list(csv.DictReader(StringIO(table.csv()))) for name, table in tables.items()}
     bfs, _ = read["totals"]
     assert [float(bfs[f"expanded {part}"]) for part in ("IQM", "IQR", "low", "high")] == [20, 10, 10, 30]
-    assert (bfs["coverage solved"], bfs["coverage problems"], bfs["bootstrap 95 % high"]) == ("4", "5", "100.0")
+    assert (bfs["coverage solved"], bfs["coverage problems"], bfs["Wilson 95 % high"][:5]) == ("4", "5", "96.37")
     assert read["summary"][1]["bfs expanded IQM"] == ""
     [compared] = read["paired"]
     assert (compared["p (McNemar)"], compared["difference [bootstrap 95 %]"]) == ("1.0", "0.0")

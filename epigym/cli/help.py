@@ -104,7 +104,12 @@ def list_groups(name: str) -> dict[str, Any]:
     return {group: chosen.get(str(option)[2:-1], option) for group, option in chosen.items()}  # ${objective}
 
 
+def list_options(group: str) -> list[Path]:
+    """The files of the options of a group."""
+    return sorted(_CONF.rglob(f"{group}/*.yaml"), key=lambda file: file.stem) if group else []
+
+
 def _format_group(name: str, option: str | list[str] | None) -> str:
-    options = ", ".join(sorted(file.stem for file in _CONF.rglob(f"{name}/*.yaml")))
+    options = ", ".join(file.stem for file in list_options(name))
     default = ",".join(option) if isinstance(option, list) else option
     return f"{name}: {options}" + (f" (default {default})" if default else "")

@@ -13,17 +13,15 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, NoReturn, TypeVar
 
 import hydra
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.utils import create_config_search_path, get_args_parser
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from hydra.types import RunMode
 from omegaconf import DictConfig
-from omegaconf.errors import ConfigTypeError, OmegaConfBaseException
 
 import epigym
 from domains.output import end_at_closed_pipe
@@ -32,11 +30,11 @@ from epigym.cli.codes import ExitCode, fail, warning
 from epigym.cli.help import format_help
 from epigym.cli.options import add_options
 from epigym.cli.settings import Settings, read
+from epigym.cli.suggestions import explain
 from epigym.cli.words import hydra_words
 from epigym.config.cluster import name_log, require_slurm
-from epigym.config.packages import PLACE, check_place, extras, missing
+from epigym.config.packages import PLACE, check_place, extras
 from epigym.config.registry import option_file
-from epigym.config.values import hints_of
 from epigym.errors import UsageError
 from epigym.io.locking import locking
 from epigym.names import unknown
@@ -93,7 +91,7 @@ def _run(task: Callable[[S], ExitCode | float | None], settings: type[S], comman
     except (Exception, KeyboardInterrupt) as error:
         if "debug=true" in arguments:
             raise
-        code = fail(_suggest(name_log(error), settings))
+        code = fail(explain(name_log(error), settings))
         if is_terminated and code is ExitCode.INTERRUPTED:
             code = ExitCode.TERMINATED
     sys.exit(code)
@@ -176,30 +174,3 @@ def _call(task: Callable[[S], ExitCode | float | None], settings: S) -> ExitCode
     folder = getattr(settings, "run_dir", None)
     with nullcontext() if folder is None else locking(folder):
         return task(settings)
-
-
-def _suggest(error: BaseException, settings: type[Any]) -> BaseException:
-    """An error of composing a configuration as one that suggests a close name or names the missing file."""
-    if isinstance(error, MissingConfigException) and error.missing_cfg_file:
-        group, _, option = error.missing_cfg_file.rpartition("/")
-        package = f"hydra_{option.partition('_')[0]}_launcher"
-        if group == "hydra/launcher" and (lacking := missing(package)):
-            return lacking
-        if error.options:
-            return UsageError(unknown(group, option, error.options))
-    if isinstance(error, OverrideParseException):
-        return UsageError(f"{error.override!r} cannot be read as name=value: check brackets, blanks and quotes")
-    cause = error.__cause__ if isinstance(error, HydraException) else None
-    if isinstance(cause, ConfigTypeError):
-        return UsageError(f"{cause.full_key}: a list is replaced by a list only, such as [first,second]")
-    if isinstance(cause, OmegaConfBaseException) and cause.parent_node is not None:
-        prefix = str(cause.full_key).rpartition(".")[0]
-        names = [f"{prefix}.{name}" if prefix else str(name) for name in cause.parent_node]
-        return UsageError(unknown("setting", str(cause.full_key), names))
-    if isinstance(error, HydraException) and (quoted := re.match(r"Could not .*?'(.+?)'", str(error))):
-        return UsageError(unknown("setting", quoted[1], list(hints_of(cast(Any, settings)))))
-    if isinstance(error, HydraException | OmegaConfBaseException):
-        return UsageError(str(error).splitlines()[0])
-    if str(error).startswith("Config group override must be"):  # a plain ValueError of Hydra
-        return UsageError("a group of options cannot be null: choose one, or leave the group out, as in ~heuristic")
-    return error

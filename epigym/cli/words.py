@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from types import UnionType
 from typing import Annotated, Any, Union, cast, get_args, get_origin
@@ -33,8 +34,9 @@ def hydra_words(words: Sequence[str], settings: type[Settings], *, is_sweep: boo
         is_sweep: whether the command runs once for each of `name=value,value`, where a list needs its brackets.
 
     Raises:
-        UsageError: for a word without `=` that has no meaning, or several values for one.
+        UsageError: for a word without `=` that has no meaning, several values for one, or a value that blanks split.
     """
+    _require_whole(words)
     hints = hints_of(cast(Any, settings))
     bare = [word for word in words if "=" not in word and not word.startswith("~")]
     found = [_rewritten(word, hints, is_sweep) for word in words if word not in bare]
@@ -50,6 +52,20 @@ def hydra_words(words: Sequence[str], settings: type[Settings], *, is_sweep: boo
         values = ",".join(map(hydra_value, bare))
         found.insert(0, f"{name}=[{values}]" if _takes_list(hints[name]) else f"{name}={values}")
     return found
+
+
+def _require_whole(words: Sequence[str]) -> None:
+    """Raise a UsageError for a setting that a shell has split at its blanks: following words close its brackets."""
+    for start, word in enumerate(words):
+        if "=" in word and _is_open(word):
+            for end in range(start + 2, len(words) + 1):
+                if not _is_open(whole := " ".join(words[start:end])):
+                    raise UsageError(f"the shell has split a setting at its blanks: quote it as {shlex.quote(whole)}")
+
+
+def _is_open(word: str) -> bool:
+    """Whether brackets of a value are not closed."""
+    return split(f"{word},")[-1] != ""
 
 
 def hydra_value(element: str, *, is_text: bool = False) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from epigym.errors import UsageError
+from epigym.names import did_you_mean
 
 TARGET = "_target_"
 
@@ -30,11 +32,26 @@ def make(settings: Mapping[str, Any], default: Callable[..., Any] | None, /, *ar
         raise UsageError(f"{dict(settings)}: name a class as _target_: module.Class")
     called = default if target is None else find(target)
     assert called is not None
+    shown = target or called.__name__
+    _require_parameters(shown, called, own)
     try:
         return called(*args, **given, **own)
     except TypeError as error:
-        remedy = "leave a setting of ours out with a ~ before its name"
-        raise UsageError(f"{target or called.__name__}: {error}; {remedy}") from error
+        raise UsageError(f"{shown}: {error}") from error
+
+
+def _require_parameters(shown: str, called: Callable[..., Any], names: Iterable[str]) -> None:
+    """Raise a UsageError for a setting that a class does not take: a misspelt one, or one of the class it replaces."""
+    try:
+        parameters = inspect.signature(called).parameters
+    except ValueError:  # of C
+        return
+    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        return
+    for name in names:
+        if name not in parameters:
+            remedy = did_you_mean(name, parameters) or "leave a setting of ours out with a ~ before its name"
+            raise UsageError(f"{shown} takes no {name!r}: {remedy}")
 
 
 def check(settings: Mapping[str, Any]) -> None:

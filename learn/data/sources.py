@@ -228,6 +228,8 @@ def choose_domains(names: Sequence[str], without: Sequence[str] = ()) -> list[st
     """
     found = list(registry.DOMAINS) if list(names) == ["all"] else list(names)
     for name in (*found, *without):
+        if name == "all":
+            raise UsageError("all is no domain: domain=all stands alone, and without= names domains")
         if name not in registry.DOMAINS:
             raise UsageError(unknown("domain", name, [*registry.DOMAINS, "all"]))
     found = [name for name in found if name not in without]

@@ -15,7 +15,7 @@ import torch
 from lightning import Trainer, seed_everything
 from torch import nn
 
-from epigym.config.targets import make
+from epigym.config.targets import full_name, make
 from epigym.encoding.encoder import Encoding, make_encoder, make_encoding
 from epigym.encoding.pyg import to_pyg
 from epigym.errors import CheckpointError, EpigymError, UsageError
@@ -265,16 +265,17 @@ def _measure(settings: Training, data: RolloutData, history: History) -> dict[st
 
 
 def _check_network(network: nn.Module, encoding: Encoding, task: Task) -> None:
-    """Check that a network accepts the graphs of a problem and returns one value for each.
+    """Check that a network accepts the graphs of a problem, returns one value for each, and can be trained.
 
     Raises:
         LimitError: when the problem does not fit the encoding.
-        UsageError: when the network fails on them.
+        UsageError: when the network fails on them, or has nothing to train.
     """
     space = StateSpace(task)
     states = np.unique(np.append(space.expand([space.initial]).target, space.initial))[:2]
     graphs = make_encoder(space, encoding).graphs(states)
-    name = f"model.network: {type(network).__module__}.{type(network).__qualname__}.forward(data)"
+    kind = f"model.network: {full_name(type(network))}"
+    name = f"{kind}.forward(data)"
     try:
         with torch.no_grad():
             found = network.eval()(to_pyg(graphs))
@@ -282,9 +283,9 @@ def _check_network(network: nn.Module, encoding: Encoding, task: Task) -> None:
         raise
     except Exception as error:  # a user's network may raise any exception
         reason = str(error).partition(chr(10))[0]
-        kind = "float32" if graphs.nodes.dtype == np.uint8 else "int64"
+        dtype = "float32" if graphs.nodes.dtype == np.uint8 else "int64"
         raise UsageError(
-            f"{name} fails on two graphs with x {kind}[n, {graphs.nodes.shape[1]}]: {reason}; data has x, edge_index, "
+            f"{name} fails on two graphs with x {dtype}[n, {graphs.nodes.shape[1]}]: {reason}; data has x, edge_index, "
             "edge_attr, node_type, edge_type, batch and num_graphs, see epigym.to_pyg"
         ) from None
     if not isinstance(found, torch.Tensor) or found.shape != (len(states),):
@@ -293,6 +294,8 @@ def _check_network(network: nn.Module, encoding: Encoding, task: Task) -> None:
             f"{name} returns {shape} for {len(states)} graphs, expected a tensor of shape [{len(states)}]: one value "
             "for each"
         )
+    if not any(one.requires_grad for one in network.parameters()):
+        raise UsageError(f"{kind} has no parameters to train: make its layers in __init__")
 
 
 def _require_same(path: Path, module: GineModule) -> None:

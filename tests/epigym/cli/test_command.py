@@ -81,6 +81,15 @@ def test_a_refused_command_leaves_no_folder(call: Call, tmp_path: Path, command:
         "solve coin.txt max_expanded=${gone}": "max_expanded: ",
         "solve coin.txt [=1": "cannot be read as name=value",
         "evaluate agents={name:bfs}": "agents: a list is replaced by a list only",
+        "solve coin.txt compare=[bfs, dfs]": "split a setting at its blanks: quote it as 'compare=[bfs, dfs]'",
+        "train callbacks=[{_target_: m.C, every: 1}]": "quote it as 'callbacks=[{_target_: m.C, every: 1}]'",
+        "train lr=0.1": "unknown setting 'lr': did you mean 'model.optimizer.lr'?",
+        "train max_epochs=4": "did you mean 'trainer.max_epochs'?",
+        "train callbacks=mine.C": "a class of yours is given as +callbacks.mine._target_=mine.C",
+        "train domain=all without=all": "all is no domain: domain=all stands alone, and without= names domains",
+        "solve coin.txt heuristic=mine.H": "a class of yours is given as heuristic._target_=mine.H",
+        "solve coin.txt agent.weight=5": "it belongs to agent=wa_star: choose that, too",
+        "solve coin.txt agent=wa_star agent.weigt=5": "unknown setting 'agent.weigt': did you mean 'agent.weight'",
     }.items(),
 )
 def test_a_wrong_line_is_answered_in_one_and_leaves_nothing(call: Call, line: str, message: str) -> None:

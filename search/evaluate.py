@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from omegaconf import OmegaConf
+
 from epigym.cli.codes import ExitCode
 from epigym.cli.runner import run
 from epigym.cli.settings import Settings
@@ -59,8 +61,13 @@ class Evaluate(Settings):
         return Reading(self.semantics, self.determines)
 
 
+OmegaConf.register_new_resolver(
+    "name_searches", lambda problems, suite: "problems" if problems else suite, replace=True
+)
+
+
 def evaluate(settings: Evaluate) -> ExitCode:
-    """Search and write the table of the outcomes; no success when every search, or a job, failed.
+    """Search and write the table of the outcomes; no success when every search, a job, or reading a named file failed.
 
     Raises:
         EpigymError: when a suite, an agent or a heuristic is wrong, or nothing can be submitted to the cluster.
@@ -77,10 +84,16 @@ def evaluate(settings: Evaluate) -> ExitCode:
         wall_limit=settings.time_limit + settings.grace,
         memory_limit=memory_bytes(settings.memory_limit),
     )
+    unreadable = batch.find_unreadable() if settings.problems else []
+    for message in unreadable:
+        logger.error("%s", message)
     results = compute_results(batch, cluster=settings.cluster, retry=settings.retry)
     if lost := len(batch.records) - len(results):
         logger.error("%d searches have no outcome: start the command again to continue", lost)
         return ExitCode.FAILURE
+    if unreadable:
+        logger.error("%d files cannot be read, the first: %s", len(unreadable), unreadable[0])
+        return ExitCode.BAD_INPUT
     if results and all(result.status is SearchStatus.ERROR for result in results):
         logger.error("every search ended with an error, the first with: %s", results[0].message)
         return ExitCode.FAILURE

@@ -8,10 +8,11 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from search.agents.result import SearchResult
+from search.agents.result import SearchResult, SearchStatus
 from search.evaluation.record import Record
+from search.evaluation.suites import Problem
 from search.heuristics.learned import needs_pytorch
 from search.planning.single_search import complete_result, make_blank_result
 from search.processes.supervisor import Job, supervise
@@ -48,6 +49,21 @@ class RecordBatch:
         """Number of processors in use."""
         return self.parallel * max(int(record.configuration.agent.get("threads", 1)) for record in self.records)
 
+    def find_unreadable(self) -> list[str]:
+        """Why files cannot be read: of the problems whose outcomes are missing or errors, in their order."""
+        limits = {
+            record.problem: record.time_limit
+            for record in self.records
+            if record.problem.is_file
+            and ((known := record.read(self.folder)) is None or known.status is SearchStatus.ERROR)
+        }
+        jobs = (
+            Job(number, _read, (problem,), time_limit=limit) for number, (problem, limit) in enumerate(limits.items())
+        )
+        with closing(supervise(jobs, **self._limits)) as endings:
+            found = {ending.job.key: ending.message for ending in endings if ending.failure is SearchStatus.ERROR}
+        return [found[number] for number in sorted(found)]
+
     def run(self, numbers: Iterable[int]) -> Generator[tuple[int, SearchResult], None, None]:
         """Search, write every outcome to its file, and yield it; a failed search is an outcome, too.
 
@@ -56,14 +72,7 @@ class RecordBatch:
         """
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
             os.environ.setdefault(name, "1")  # one core for each process
-        running = supervise(
-            (self._job(number) for number in numbers),
-            parallel=self.parallel,
-            wall_limit=self.wall_limit,
-            memory_limit=self.memory_limit,
-            preload=self._modules(),
-        )
-        with closing(running) as endings:
+        with closing(supervise((self._job(number) for number in numbers), **self._limits)) as endings:
             for ending in endings:
                 record = self.records[ending.job.key]
                 result = complete_result(
@@ -90,6 +99,16 @@ class RecordBatch:
 
         return DelayedSubmission(self)
 
+    @property
+    def _limits(self) -> dict[str, Any]:
+        """The options of `supervise`."""
+        return {
+            "parallel": self.parallel,
+            "wall_limit": self.wall_limit,
+            "memory_limit": self.memory_limit,
+            "preload": self._modules(),
+        }
+
     def _modules(self) -> list[str]:
         """The modules that every process imports, this one included."""
         needs_scorer = any(
@@ -98,3 +117,7 @@ class RecordBatch:
             for choice in record.configuration.choices
         )
         return [__name__, *([SCORER] if needs_scorer else [])]
+
+
+def _read(problem: Problem) -> None:
+    problem.load()

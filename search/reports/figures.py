@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import MaxNLocator
 
+from epigym.drawing.axes import use_log_scale
 from search.reports.metrics import bootstrap, interquartile_mean, iqm
 from search.reports.outcomes import COSTS, SearchOutcome, SearchOutcomes, values_of
 
@@ -18,7 +18,7 @@ _AGGREGATED = ("expanded", "time", "length")
 _DOTS = 150  # per inch, of a PNG
 _BARS = 0.8  # width of the bars of a domain, as a share of the distance of two domains
 _LEAST = 0.01  # least value on a logarithmic axis
-_FEW = 1.7  # most decades with three ticks each
+_LINES = ("-", (0, (4, 2)), (0, (1, 1)))  # in turn, so that equal lines are seen
 _BORDER = 3  # times the largest number: the place of undecided problems
 
 
@@ -57,7 +57,7 @@ def draw_aggregates(outcomes: SearchOutcomes) -> Figure:
                 axes.plot(iqm(values).mean, number, "|", color=_colour(number), markersize=14, markeredgewidth=2)
         axes.set_xlabel(COSTS[measure].label)
         if measure != "length":
-            _use_log_scale(axes, "x")
+            use_log_scale(axes, "x")
         axes.grid(axis="x", alpha=0.3)
     panels[0].set_yticks(range(len(outcomes.configurations)), map(_escape, outcomes.configurations))
     panels[0].invert_yaxis()
@@ -79,8 +79,9 @@ def draw_cactus(outcomes: SearchOutcomes, measure: str) -> Figure:
                 where="pre",
                 label=_escape(name),
                 color=_colour(number),
+                linestyle=_LINES[number % len(_LINES)],
             )
-    _use_log_scale(axes, "x")
+    use_log_scale(axes, "x")
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel=COSTS[measure].label, ylabel="problems solved")
     axes.grid(alpha=0.3)
@@ -105,7 +106,7 @@ def draw_scatter(outcomes: SearchOutcomes, first: str, second: str) -> Figure:
     for line in (axes.axhline, axes.axvline):
         line(border, color="grey", linewidth=1, linestyle=":")
     axes.set(xlim=(0.7, 1.5 * border), ylim=(0.7, 1.5 * border), aspect="equal")
-    _use_log_scale(axes, "xy")
+    use_log_scale(axes, "xy")
     axes.set(xlabel=f"expanded nodes of {_escape(first)}", ylabel=f"expanded nodes of {_escape(second)}")
     _add_legend(figure)
     return figure
@@ -130,9 +131,10 @@ def draw_ratios(outcomes: SearchOutcomes, baseline: str) -> Figure:
             [np.median(by_length[length]) for length in lengths],
             label=_escape(name),
             color=_colour(number),
+            linestyle=_LINES[number % len(_LINES)],
         )
     axes.axhline(1, color="grey", linewidth=1)
-    _use_log_scale(axes, "y")
+    use_log_scale(axes, "y")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel=f"plan length of {_escape(baseline)}", ylabel=f"expanded nodes / those of {_escape(baseline)}")
     axes.grid(alpha=0.3)
@@ -150,19 +152,6 @@ def write_figure(figure: Figure, folder: Path, name: str) -> None:
 def _make_figure(width: float, height: float) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots()
-
-
-def _use_log_scale(axes: Axes, which: str) -> None:
-    """Scale axes logarithmically, with at least two ticks and at most about eight."""
-    for name in which:
-        getattr(axes, f"set_{name}scale")("log")
-        axis = getattr(axes, f"{name}axis")
-        low, high = axis.get_view_interval()
-        decades = math.log10(high / low)
-        subs = (1, 2, 5) if decades < _FEW else (1, 3) if decades < 2 * _FEW else (1,)
-        axis.set_major_locator(LogLocator(subs=subs))
-        axis.set_major_formatter("{x:g}")
-        axis.set_minor_formatter(NullFormatter())
 
 
 def _escape(text: str) -> str:

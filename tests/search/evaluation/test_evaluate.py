@@ -529,18 +529,42 @@ def test_the_board_names_every_configuration_in_full(coin: str) -> None:
     ] * 2 + [["0/2", "0:00:00", "left", "-:--:--"]]  # fmt: skip
 
 
-def test_no_success_when_every_search_ended_with_an_error(problems: Path, caplog: pytest.LogCaptureFixture) -> None:
-    def run(*names: str) -> ExitCode:
-        files = ",".join(str(problems / name) for name in names)
-        chosen = ("agents=[bfs]", f"problems=[{files}]", f"folder={problems / 'run'}")
-        return evaluate.evaluate(compose(Evaluate, "evaluate", *chosen))
-
-    for _ in ("computed", "known from before"):
+def test_files_that_cannot_be_read_are_named_before_the_first_search(
+    problems: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (problems / "other.txt").write_text("executable f\n")
+    files = ",".join(str(problems / name) for name in ("wrong.txt", "coin.txt", "other.txt"))
+    chosen = ("agents=[bfs]", f"problems=[{files}]", f"folder={problems / 'run'}")
+    caplog.set_level("INFO")
+    for known in (0, 3):
         caplog.clear()
-        assert run("wrong.txt") is ExitCode.FAILURE
-        assert "every search ended with an error, the first with: " in caplog.text
-        assert "wrong.txt:1:" in caplog.text
-    assert run("wrong.txt", "coin.txt") is ExitCode.SUCCESS
+        assert evaluate.evaluate(compose(Evaluate, "evaluate", *chosen)) is ExitCode.BAD_INPUT
+        first, second, start, last = caplog.messages
+        assert first.startswith(f"{problems / 'wrong.txt'}:1:")
+        assert second.startswith(f"{problems / 'other.txt'}:1:")
+        assert start.startswith(f"3 records, {known} of them finished before: ")
+        assert last == f"2 files cannot be read, the first: {first}"
+    assert [row["status"] for row in read_table(problems / "run")] == ["error", "solved", "error"]
+
+
+def test_no_success_when_every_search_ended_with_an_error(
+    coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "faulty_search.py").write_text(OWN.replace("-depths", "None"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    chosen = (
+        "agents=[{_target_: faulty_search.Deep}]",
+        "heuristics=[goal_count]",
+        f"problems=[{coin}]",
+        f"folder={tmp_path}",
+    )
+    assert evaluate.evaluate(compose(Evaluate, "evaluate", *chosen)) is ExitCode.FAILURE
+
+
+def test_named_problems_have_a_folder_of_their_own(coin: str) -> None:
+    folders = {chosen: compose(Evaluate, "evaluate", *chosen).folder.name for chosen in (
+        (), ("suite=ipc",), (f"problems=[{coin}]",), (f"problems=[{coin}]", "name=mine", "suffix=_2"))}  # fmt: skip
+    assert list(folders.values()) == ["standard", "ipc", "problems", "mine_2"]
 
 
 def test_problems_are_read_as_the_settings_say(coin: str) -> None:

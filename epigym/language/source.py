@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -24,6 +26,8 @@ class Located(Protocol):
 
 
 Place: TypeAlias = Located | Tree[Token]
+Remedy: TypeAlias = tuple[str, str]
+"""The pattern of a foreign notation, and the advice how to write it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,14 @@ class SourceText:
         line, column = (len(lines), len(lines[-1].rstrip()) + 1) if place is None else position(place)
         shown = lines[line - 1].rstrip().replace("\t", " ") if line <= len(lines) else ""
         return ParseError(message, file=self.file, line=line, column=column, source=shown)
+
+    def find_remedy(self, offset: int, remedies: Iterable[Remedy]) -> str:
+        """The advice for a foreign notation at an offset of the text, or just before it; empty if there is none."""
+        for pattern, advice in remedies:
+            for found in re.finditer(pattern, self.text):
+                if found.start() <= offset and not self.text[found.end() : offset].strip():
+                    return advice
+        return ""
 
     def warn(self, message: str, place: Place, category: type[ProblemWarning] = ProblemWarning) -> None:
         """Warn about text that is allowed but probably a mistake."""

@@ -114,10 +114,13 @@ def _parse_specification(
     named = [(part, source) for part, source in parts if isinstance(part, LibraryFile)]
     domains = [(part, source) for part, source in parts if isinstance(part, DomainFile)]
     problems = [(part, source) for part, source in parts if isinstance(part, ProblemFile)]
+    if not problems:
+        kind, setting = ("a domain", "domain_file") if domains else ("an action-type library", "libraries")
+        raise UsageError(f"{problem.file} is {kind} without a problem: name the problem, and give this as {setting}")
     if not domains:
         need = "an EPDDL problem needs its domain: give domain_file, and the libraries if it has any"
         raise UsageError(f"{problem.file}: {need}")
-    if len(domains) > 1 or len(problems) != 1:
+    if len(domains) + len(problems) > 2:
         found = f"{len(domains)} domains and {len(problems)} problems"
         raise UsageError(f"{problem.file}: expected one domain and one problem, found {found}")
     spec = Specification(*domains[0], *problems[0], libraries=tuple(str(library.name) for library, _ in named))

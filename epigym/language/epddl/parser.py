@@ -26,6 +26,17 @@ File = TypeVar("File", DomainFile, ProblemFile, LibraryFile)
 _GRAMMAR = Path(__file__).with_name("epddl.lark"), "domain_file", "problem_file", "library_file", "whole"
 _SHOWN = 8
 _MAX_NESTING = 2 * MAX_LEVELS + 20  # a negation before each level, and the sections around formulas
+# Notations of other languages with their EPDDL counterparts.
+_REMEDIES = (
+    (r"\((?:K|B|[Kk]nows?|[Bb]elieves?)\s+[\w?-]+", "belief of agent i is written ([i] (f))"),
+    (r"\((?:Kw|[Kk]nows?-?[Ww]hether)\s+[\w?-]+", "knowing whether is written ([Kw. i] (f))"),
+    (r"\((?:C|CK)\s+[\w?-]+", "common knowledge is written ([C. All] (f)), of some agents ([C. (i j)] (f))"),
+    (r"[\[<](?:Kw|C)\b(?!\.)", "a dot follows Kw and C, as in ([Kw. i] (f)) and ([C. All] (f))"),
+    (r"[\[<][KB]\b\.?", "belief of agent i is written ([i] (f)), of all agents ([All] (f))"),
+    (r":predicates\s+\w+", "a predicate stands in parentheses, as in (at ?i - agent)"),
+    (r"\(default\s+\(", "a default is one type; for conditions write (:forall (?i - agent) (?i (if (f) T else T)))"),
+    (r"\((?:implies|->|=>)", "for f -> g write (imply (f) (g))"),
+)
 _NAMES = {"NAME": "a name", "VARIABLE": "a variable", "KEYWORD": "a :keyword"}
 
 
@@ -67,15 +78,17 @@ def _check_nesting(source: SourceText, tree: Tree[Token]) -> None:
 
 
 def _parse_error(source: SourceText, error: UnexpectedInput) -> ParseError:
+    advice = source.find_remedy(error.pos_in_stream or 0, _REMEDIES)
     if isinstance(error, UnexpectedCharacters):
-        return source.error(f"unexpected character {error.char!r}; names start with a letter or '_'", error)
+        hint = advice or "names start with a letter or '_'"
+        return source.error(f"unexpected character {error.char!r}; {hint}", error)
     assert isinstance(error, UnexpectedToken)
     token = error.token
     expected = _list_words(error.accepts or error.expected)
     if token.type == "$END":
         return source.error(f"the text ends too early, expected {_format_words(expected)}")
     kind = "reserved word " if token.type not in _NAMES and token.isidentifier() and "a name" in expected else ""
-    hint = did_you_mean(token, [word for word in expected if word not in _NAMES.values()])
+    hint = advice or did_you_mean(token, [word for word in expected if word not in _NAMES.values()])
     return source.error(f"found {kind}{str(token)!r}, expected {_format_words(expected)}{hint and f'; {hint}'}", token)
 
 

@@ -33,6 +33,7 @@ _REMEDIES = (
     (r"\|\||\bor\b|∨", "for f or g write f | g"),
     (r"[!~¬]|\bnot\b", "for not f write -f"),
     (r"\{", "a group of agents is written [a, b]"),
+    (r":", "no colon follows a keyword: leave it out"),
     (rf"\b{_KNOWLEDGE}\s*\([^()]*", "for knowledge write B(a, f), what agent a believes"),
 )
 
@@ -62,10 +63,16 @@ class Names:
         """The text of a name, which must be declared as a `kind`."""
         text = name_text(name)
         if text not in self.declared[kind]:
-            advice = _knowledge(text) if kind == "fluent" else ""
+            advice = self._advise(text) if kind == "fluent" else ""
             message = f"unknown fluent {text!r}: {advice}" if advice else unknown(kind, text, self.declared[kind])
             raise self.source.error(message, name)
         return text
+
+    def _advise(self, name: str) -> str:
+        """The advice for an undeclared fluent that is an agent, or looks like an operator of knowledge; or nothing."""
+        if name in self.declared["agent"]:
+            return "it is an agent, and a group of agents is written [a, b]"
+        return _REMEDIES[-1][1] if re.match(rf"{_KNOWLEDGE}\(", name) else ""
 
     def agents(self, group: Node) -> tuple[str, ...]:
         """The agents of a modality."""
@@ -114,7 +121,7 @@ def parse(source: SourceText, start: str = "problem") -> Node:
     try:
         return load_parser(*_GRAMMAR, positions=True).parse(source.text, start=start)
     except UnexpectedCharacters as error:
-        advice = _remedy(_line(source, error), error.column)
+        advice = source.find_remedy(error.pos_in_stream or 0, _REMEDIES)
         raise source.error(f"unexpected character {error.char!r}{'; ' if advice else ''}{advice}", error) from None
     except UnexpectedToken as error:
         raise _syntax_error(source, error) from None
@@ -168,9 +175,9 @@ def _syntax_error(source: SourceText, error: UnexpectedToken) -> ParseError:
 
 def _hint(source: SourceText, error: UnexpectedToken, expected: frozenset[str]) -> str:
     """A suggested fix: for a foreign notation, for a misspelt keyword here or one word before, or for a missing `;`."""
-    line = _line(source, error)
-    if advice := _remedy(line, error.column):
+    if advice := source.find_remedy(error.pos_in_stream or 0, _REMEDIES):
         return f"; {advice}"
+    line = source.text.split("\n")[error.line - 1]
     if "SEMICOLON" in expected and not line[: error.column - 1].strip():
         return "; is a ';' missing before it?"
     words = [(str(error.token), expected)]
@@ -185,28 +192,8 @@ def _hint(source: SourceText, error: UnexpectedToken, expected: frozenset[str]) 
     return ""
 
 
-def _line(source: SourceText, error: UnexpectedCharacters | UnexpectedToken) -> str:
-    """The line of the text where the parser stopped."""
-    return source.text.split("\n")[error.line - 1]
-
-
 def _terminal(name: str) -> str:
     if name in ("NAME", "$END"):
         return "a name" if name == "NAME" else "the end of the text"
     pattern = load_parser(*_GRAMMAR, positions=True).get_terminal(name).pattern
     return repr(pattern.value) if isinstance(pattern, PatternStr) else "B, E or C"
-
-
-def _remedy(line: str, column: int) -> str:
-    """The mA* counterpart of a foreign notation at a column, or just before it; empty if there is none."""
-    before = column - 1
-    for pattern, advice in _REMEDIES:
-        for found in re.finditer(pattern, line):
-            if found.start() <= before and not line[found.end() : before].strip():
-                return advice
-    return ""
-
-
-def _knowledge(name: str) -> str:
-    """The advice for an undeclared fluent that looks like an operator of knowledge; otherwise empty."""
-    return _REMEDIES[-1][1] if re.match(rf"{_KNOWLEDGE}\(", name) else ""

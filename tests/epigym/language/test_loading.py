@@ -74,6 +74,8 @@ def test_an_environment_of_an_epddl_problem(files: Files) -> None:
         ({"problem": "{spec}", "semantics": "efp"}, "semantics does not apply"),
         ({"problem": "{spec}", "determines": "formula"}, "determines does not apply to a JSON file"),
         ({"problem": "{problem}"}, "needs its domain: give domain_file"),
+        ({"problem": "{domain}"}, "is a domain without a problem: name the problem, and give this as domain_file"),
+        ({"problem": "{library}"}, "is an action-type library without a problem: .* and give this as libraries"),
         ({"problem": "{problem}", "domain_file": "{domain}", "semantics": "efp"}, "does not apply to an EPDDL"),
         ({"problem": "{problem}", "determines": "literals"}, "determines does not apply to an EPDDL"),
         ({"problem": "{problem}", "domain_file": "{folder}/no.epddl"}, "no.epddl: No such file"),

@@ -53,6 +53,8 @@ def error_of(text: str) -> ParseError:
         ("goal p & q;", 8, "unexpected character '&'; for f and g write f, g"),
         ("goal p || q;", 9, "; for f or g write f | g"),
         ("goal not p;", 10, "; for not f write -f"),
+        ("goal C(ann,bob, p);", 12, "unknown fluent 'bob': it is an agent, and a group of agents is written [a, b]"),
+        ("goal: p;", 5, "unexpected character ':'; no colon follows a keyword: leave it out"),
         ("goal C({ann,bob}, p);", 8, "unexpected character '{'; a group of agents is written [a, b]"),
         # statements of EFP about attitudes
         ("ann has_attitude trusty wrt bob;", 5, "'has_attitude' is not supported: attitudes of agents in EFP"),

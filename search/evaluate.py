@@ -92,7 +92,7 @@ def evaluate(settings: Evaluate) -> ExitCode:
         logger.error("%d searches have no outcome: start the command again to continue", lost)
         return ExitCode.FAILURE
     if unreadable:
-        logger.error("%d files cannot be read, the first: %s", len(unreadable), unreadable[0])
+        logger.error("%d of the files cannot be read, the first: %s", len(unreadable), unreadable[0])
         return ExitCode.BAD_INPUT
     if results and all(result.status is SearchStatus.ERROR for result in results):
         logger.error("every search ended with an error, the first with: %s", results[0].message)

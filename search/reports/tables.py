@@ -167,8 +167,16 @@ def make_overview(outcomes: SearchOutcomes, measures: Sequence[str]) -> Table:
         f"{len(shared)} problems that every configuration solved.",
         titles=["configuration", *_titles(chosen, "answered", "no plan", "Wilson 95 %")],
         rows=rows,
-        note=COVERAGE_NOTE if COVERAGE in chosen else "",
+        note=f"{COVERAGE_NOTE}{_count_errors(outcomes)}" if COVERAGE in chosen else "",
     )
+
+
+def _count_errors(outcomes: SearchOutcomes) -> str:
+    """A sentence about the searches that ended with an error; empty without them."""
+    found = {name: outcomes.select(name, outcomes.problems) for name in outcomes.configurations}
+    counts = {name: sum(one.status is SearchStatus.ERROR for one in each) for name, each in found.items()}
+    listed = ", ".join(f"{name} {count}" for name, count in counts.items() if count)
+    return f" Errors, which are no answers: {listed}." if listed else ""
 
 
 def make_instances(outcomes: SearchOutcomes, measures: Sequence[str] = MEASURES) -> Table:

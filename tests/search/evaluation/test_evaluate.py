@@ -543,7 +543,7 @@ def test_files_that_cannot_be_read_are_named_before_the_first_search(
         assert first.startswith(f"{problems / 'wrong.txt'}:1:")
         assert second.startswith(f"{problems / 'other.txt'}:1:")
         assert start.startswith(f"3 records, {known} of them finished before: ")
-        assert last == f"2 files cannot be read, the first: {first}"
+        assert last == f"2 of the files cannot be read, the first: {first}"
     assert [row["status"] for row in read_table(problems / "run")] == ["error", "solved", "error"]
 
 

@@ -21,7 +21,7 @@ from tests.tools import light
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 TOOLS = ("all", "dev")  # extras of which the packages import nothing
 IN_LEARN = {"learn.models.opening"}  # for searches
-PICTURES = {"search.reports.figures", "search.reports.writing"}
+PICTURES = {"epigym.drawing.axes", "search.reports.figures", "search.reports.writing"}
 AGENTS = {"epigym.envs.aec", "epigym.envs.parallel"}
 SERVED = {"search.exploring.app", "search.exploring.server"}
 

@@ -5,6 +5,7 @@ The e-state is the initial one, or that after some actions; the page of a plan h
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 import domains
 from epigym.cli.runner import run
 from epigym.cli.settings import TaskSettings, read_actions
+from epigym.config.values import require_writable
 from epigym.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ def show(settings: Show) -> None:
     Raises:
         EpigymError: when the problem or an action is wrong.
     """
-    from epigym.drawing import write_picture
+    from epigym.drawing import FULL_LABELS, write_picture
     from epigym.drawing.page import write_page
     from epigym.drawing.steps import walk
     from epigym.space.space import StateSpace
@@ -58,10 +60,15 @@ def show(settings: Show) -> None:
     except UsageError as error:
         raise UsageError(f"{source}, {error}") from None
     out = settings.out or Path(f"{Path(settings.problem).stem}.png")
+    require_writable(out, "out")
     if out.suffix == ".html":
         write_page(space, plan, out)
     else:
-        write_picture(space.model(state), out)
+        model = space.model(state)
+        write_picture(model, out)
+        if len(model.worlds) > FULL_LABELS:
+            page = f"out={out.with_suffix('.html')} says what agents believe there"
+            warnings.warn(f"{out}: {len(model.worlds)} worlds are too many to read in a picture: {page}", stacklevel=1)
     print(_summary(space, state))
     print(f"drawn to {out}")
 

@@ -53,7 +53,7 @@ def render_png(model: KripkeModel) -> bytes:
 
 @extras()
 def render_rgb(model: KripkeModel, *, width: int = 960, height: int = 720) -> NDArray[np.uint8]:
-    """The picture on a white canvas of fixed size, shrunk to fit and centred.
+    """The picture on a white canvas of fixed size, which it fills in one direction, centred.
 
     Args:
         model: what to draw.
@@ -106,7 +106,7 @@ def format_dot(
     Args:
         model: the Kripke model.
         change: the changes to mark.
-        size: the largest width and height in inches, or None for no limit.
+        size: the width and height in inches of a frame that the picture fills, or None for its own size.
         captioned: whether a caption says below it what colours mean and what holds at all worlds.
     """
     worlds = _nearest(model)
@@ -117,7 +117,7 @@ def format_dot(
     pairs = {frozenset((line.tail, line.head)) for line in drawing.lines}
     curves = full and len(pairs) == len(drawing.lines)
     caption = _caption(model, worlds, everywhere, drawing.thinned, change) if captioned else '""'
-    limit = f'size="{size[0]:.3f},{size[1]:.3f}"' if size else ""
+    limit = f'size="{size[0]:.3f},{size[1]:.3f}!"' if size else ""
     font = f'fontname="DejaVu Sans,Verdana,sans-serif" fontcolor="{INK}"'
     return "\n".join(
         [

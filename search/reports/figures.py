@@ -82,7 +82,7 @@ def draw_cactus(outcomes: SearchOutcomes, measure: str) -> Figure:
                 linestyle=_LINES[number % len(_LINES)],
             )
     use_log_scale(axes, "x")
-    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.set(xlabel=COSTS[measure].label, ylabel="problems solved")
     axes.grid(alpha=0.3)
     _add_legend(figure)
@@ -135,7 +135,7 @@ def draw_ratios(outcomes: SearchOutcomes, baseline: str) -> Figure:
         )
     axes.axhline(1, color="grey", linewidth=1)
     use_log_scale(axes, "y")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.set(xlabel=f"plan length of {_escape(baseline)}", ylabel=f"expanded nodes / those of {_escape(baseline)}")
     axes.grid(alpha=0.3)
     _add_legend(figure)

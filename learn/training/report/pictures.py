@@ -12,9 +12,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from epigym.drawing.axes import use_log_scale
 from epigym.io.files import replacing
 
-_BLUE, _ORANGE = "#2b6cb0", "#dd6b20"
+_TRAINING, _VALIDATION = "#dd6b20", "#2b6cb0"  # the colours of what comes from these samples
+_SAMPLES = "#4a5568"
 
 
 def draw_curves(history: Sequence[Mapping[str, float]], best: Mapping[str, float], path: Path) -> None:
@@ -28,17 +30,19 @@ def draw_curves(history: Sequence[Mapping[str, float]], best: Mapping[str, float
     figure = Figure(figsize=(10, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     curves = (
-        (left, "train/loss", "training", _ORANGE),
-        (left, "val/loss", "validation", _BLUE),
-        (right, "val/mae", "MAE", _BLUE),
-        (right, "val/rmse", "RMSE", _ORANGE),
+        (left, "train/loss", "training", _TRAINING, "-"),
+        (left, "val/loss", "validation", _VALIDATION, "--"),  # dashes show what lies below
+        (right, "val/mae", "MAE", _VALIDATION, "-"),
+        (right, "val/rmse", "RMSE", _VALIDATION, "--"),
     )
-    for axes, name, label, colour in curves:
+    for axes, name, label, colour, line in curves:
         rows = [row for row in history if name in row]
-        axes.plot([row["step"] for row in rows], [row[name] for row in rows], label=label, color=colour)
-    left.set(yscale="log", xlabel="step", ylabel="loss (MSE of normalised distance)")
-    right.set(yscale="log", xlabel="step", ylabel="validation error [steps]")
+        axes.plot([row["step"] for row in rows], [row[name] for row in rows], label=label, color=colour, linestyle=line)
+    left.set(xlabel="step", ylabel="loss (MSE of normalised distance)")
+    right.set(xlabel="step", ylabel="validation error [steps]")
     for axes in (left, right):
+        use_log_scale(axes, "y")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         axes.axvline(best["step"], color="0.6", linestyle=":", label="best network")
         axes.legend(frameon=False)
     _save(figure, path)
@@ -59,19 +63,19 @@ def draw_search_curves(
     loss, solved, expanded = figure.subplots(1, 3)
     ended = [row for row in history if row.get("val/stopped") == 0]
     curves = (
-        (loss, "train/loss", "training loss", _ORANGE, [row for row in history if "train/loss" in row]),
-        (solved, "val/solved", f"solved of {problems} validation problems", _BLUE, ended),
-        (expanded, "val/expanded", "nodes expanded on them", _BLUE, ended),
+        (loss, "train/loss", "training loss", _TRAINING, [row for row in history if "train/loss" in row]),
+        (solved, "val/solved", f"solved of {problems} validation problems", _VALIDATION, ended),
+        (expanded, "val/expanded", "nodes expanded on them", _VALIDATION, ended),
     )
     for axes, name, label, colour, rows in curves:
         axes.plot([row["epoch"] + 1 for row in rows], [row[name] for row in rows], color=colour, marker=".")
         axes.axvline(best["epoch"] + 1, color="0.6", linestyle=":", label="best network")
         axes.set(xlabel="epoch", ylabel=label)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         axes.legend(frameon=False)
-    solved.yaxis.set_major_locator(MaxNLocator(integer=True))
+    solved.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     for axes in (loss, expanded):
-        axes.set(yscale="log")
+        use_log_scale(axes, "y")
     _save(figure, path)
 
 
@@ -95,16 +99,19 @@ def draw_predictions(predicted: NDArray[np.floating], true: NDArray[np.floating]
         axes.text(value, 0.01, f"{len(group)}", transform=below, ha="center", size=7, color="0.4")
     axes.set(xlim=(-0.7, largest), ylim=(-0.5, largest))
     axes.set(xlabel="true distance [steps]", ylabel="predicted distance [steps]")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.legend(frameon=False, loc="upper left")
     _save(figure, Path(f"{stem}predictions.png"))
 
     errors = [group - value for value, group in zip(classes, groups, strict=True)]
     figure = Figure(figsize=(6, 4), layout="constrained")
     axes = figure.subplots()
-    axes.bar(classes, [np.abs(error).mean() for error in errors], color=_BLUE, label="mean absolute error")
-    axes.plot(classes, [error.mean() for error in errors], color=_ORANGE, marker="o", label="mean error")
+    axes.bar(classes, [np.abs(error).mean() for error in errors], color=_VALIDATION, label="mean absolute error")
+    axes.plot(classes, [error.mean() for error in errors], color="black", marker="o", label="mean error")
     axes.axhline(0, color="0.6", linewidth=0.8)
     axes.set(xlabel="true distance [steps]", ylabel="error [steps]")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.legend(frameon=False)
     _save(figure, Path(f"{stem}errors.png"))
 
@@ -117,12 +124,13 @@ def draw_rollouts(counts: Sequence[Mapping[str, Any]], path: Path) -> None:
         path: the PNG file.
     """
     figure = Figure(figsize=(9, 3.5), layout="constrained")
-    for axes, name, colour in zip(figure.subplots(1, 2), ("distances", "depths"), (_BLUE, _ORANGE), strict=True):
+    for axes, name in zip(figure.subplots(1, 2), ("distances", "depths"), strict=True):
         total = [sum(column) for column in zip_longest(*(one[name] for one in counts), fillvalue=0)]
-        axes.bar(range(len(total)), total, color=colour)
+        axes.bar(range(len(total)), total, color=_SAMPLES)
         axes.set(xlabel={"distances": "steps to the nearest goal", "depths": "depth of the e-state"}[name])
-        axes.set(ylabel="samples", yscale="log", ylim=(0.8, None))
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set(ylabel="samples", ylim=(0.8, None))
+        use_log_scale(axes, "y")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     _save(figure, path)
 
 

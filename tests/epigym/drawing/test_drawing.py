@@ -141,6 +141,7 @@ def test_pixels_fill_a_canvas_of_fixed_size(worlds: int) -> None:
     inked = np.argwhere((pixels != 255).any(axis=2))
     assert len(inked) > 100
     assert (np.abs(inked.min(axis=0) + inked.max(axis=0) - [239, 319]) < [60, 60]).all()  # centred
+    assert (np.ptp(inked, axis=0) / [240, 320]).max() > 0.65  # it fills the canvas
 
 
 def test_files_are_written_as_their_names_say(tmp_path: Path) -> None:

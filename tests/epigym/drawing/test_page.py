@@ -147,6 +147,12 @@ def test_large_e_states_are_told_by_agent() -> None:
     assert len(text) < 40_000
 
 
+def test_a_picture_that_cannot_be_read_names_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.warns(UserWarning, match=r"^x\.dot: 511 worlds are too many to read in a picture: out=x\.html says"):
+        assert main(["show", "active_muddy_child/amc_09_09_muddy", "out=x.dot"]) == 0
+
+
 def test_a_plan_that_cannot_be_executed_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"^step 2: action 'look' is not applicable"):
         write_page(StateSpace(parse_mastar(COIN.replace("lift causes open;", ""))), PLAN, tmp_path / "page.html")

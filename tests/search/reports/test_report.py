@@ -96,6 +96,14 @@ def test_outcomes_that_count() -> None:
     ]
 
 
+def test_errors_are_counted_apart() -> None:
+    found = outcomes()
+    note = make_overview(found, ["coverage"]).note
+    for problem in ("x/1", "x/2"):
+        found.table["bfs"][problem] = SearchOutcome("x", problem, "bfs", SearchStatus.ERROR)
+    assert make_overview(found, ["coverage"]).note == f"{note} Errors, which are no answers: bfs 2."
+
+
 def test_instances_say_how_large_they_are_and_how_each_search_ended() -> None:
     found = outcomes()
     found.table["hfs/gnn"].pop("x/1")
@@ -243,6 +251,15 @@ def test_axes_have_at_least_two_ticks_that_do_not_crowd(counts: tuple[float | No
         low, high = sorted(axis.get_view_interval())
         shown = [tick for tick in axis.get_majorticklocs() if low <= tick <= high]
         assert axis.get_scale() == "linear" or 2 <= len(shown) <= 10
+
+
+def test_equal_lines_are_seen_and_numbers_are_plain() -> None:
+    table = {f"x/{n}": outcome("a", f"x/{n}", 10.0**n) for n in range(7)}
+    figure = figures.draw_cactus(SearchOutcomes({"a": table, "b": table}), "expanded")
+    figure.draw_without_rendering()
+    [axes] = figure.axes
+    assert len({line.get_linestyle() for line in axes.get_lines()}) == 2
+    assert "100000" in [label.get_text() for label in axes.get_xticklabels()]
 
 
 def test_twenty_configurations_have_different_colours() -> None:

@@ -1,0 +1,34 @@
+"""Axes of figures, drawn by Matplotlib."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullFormatter
+
+_FEW = 1.7  # most decades with three ticks each
+
+
+def use_log_scale(axes: Axes, which: str) -> None:
+    """Scale axes logarithmically, with at least two ticks and at most about eight, in decimals without exponents.
+
+    Args:
+        axes: with all that is drawn there.
+        which: `x`, `y` or both.
+    """
+    for name in which:
+        getattr(axes, f"set_{name}scale")("log")
+        axis = getattr(axes, f"{name}axis")
+        low, high = axis.get_view_interval()
+        decades = math.log10(high / low)
+        subs = (1, 2, 5) if decades < _FEW else (1, 3) if decades < 2 * _FEW else (1,)
+        axis.set_major_locator(LogLocator(subs=subs))
+        axis.set_major_formatter(lambda number, _: format_decimal(number))
+        axis.set_minor_formatter(NullFormatter())
+
+
+def format_decimal(number: float) -> str:
+    """Format a number with six significant digits at most and no exponent."""
+    return np.format_float_positional(number, precision=6, fractional=False, trim="-")

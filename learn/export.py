@@ -9,6 +9,8 @@ from pathlib import Path
 
 from epigym.cli.runner import run
 from epigym.cli.settings import Settings
+from epigym.config.values import require_writable
+from epigym.errors import UsageError
 
 logger = logging.getLogger(__name__)
 
@@ -20,6 +22,11 @@ class Export(Settings):
     model: Path = field(metadata={"exists": True})
     path: Path | None = field(metadata={"written": "file"})
 
+    def __post_init__(self) -> None:
+        """Check the ending of the file."""
+        if self.path is not None and self.path.suffix != ".onnx":
+            raise UsageError(f"path={self.path}: the name of an ONNX file ends in .onnx")
+
 
 def export(settings: Export) -> None:
     """Write the file and compare its outputs with those of the network.
@@ -27,7 +34,6 @@ def export(settings: Export) -> None:
     Raises:
         EpigymError: when the model is wrong or no network, the outputs differ, or a package is missing.
     """
-    from epigym.errors import UsageError
     from learn.models.gine.model import NetworkModel
     from learn.models.opening import locate_model, open_model
 
@@ -37,6 +43,7 @@ def export(settings: Export) -> None:
     from learn.models.gine.export import export_onnx
 
     path = settings.path or locate_model(settings.model).with_suffix(".onnx")
+    require_writable(path, "path")
     difference = export_onnx(model, path)
     logger.info("%s: outputs differ by at most %.2g from those of the network", path, difference)
 

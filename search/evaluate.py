@@ -6,6 +6,7 @@ Started again, it continues with the missing outcomes. At the end it writes the 
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from omegaconf import OmegaConf
 from epigym.cli.codes import ExitCode
 from epigym.cli.runner import run
 from epigym.cli.settings import Settings
-from epigym.config.values import Amount, Count, Natural
+from epigym.config.values import Amount, Count, Natural, Positive
 from epigym.errors import UsageError
 from epigym.language import Reading, Semantics
 from epigym.language.reading import Determines
@@ -48,12 +49,18 @@ class Evaluate(Settings):
     consistent_beliefs: bool
     verify: Literal["none", Verify]
     max_expanded: Natural | None
-    time_limit: Amount
+    time_limit: Positive
     grace: Amount
     memory_limit: int | str = field(metadata={"check": "search.agents.limits:memory_bytes"})
     parallel: Count
     retry: bool
     cluster: Cluster | None
+
+    @classmethod
+    def find_unused(cls, values: Mapping[str, Any]) -> dict[str, str]:
+        """The settings of a suite beside named problems."""
+        reason = "problems= names all that is searched: leave one of them out"
+        return dict.fromkeys(("suite", "domain", "per_domain"), reason) if values["problems"] else {}
 
     @property
     def reading(self) -> Reading:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from epigym.cli.runner import run
 from epigym.cli.settings import ReadingSettings
-from epigym.config.values import Amount, AtLeast, AtMost, Natural
+from epigym.config.values import AtLeast, AtMost, Natural, Positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class Explore(ReadingSettings):
     host: str
     port: Annotated[int, AtLeast(0), AtMost(65535)]
     max_expanded: Natural | None
-    time_limit: Amount | None
+    time_limit: Positive | None
     memory_limit: int | str | None = field(metadata={"check": "search.agents.limits:memory_bytes"})
 
 

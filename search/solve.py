@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from epigym.cli.codes import ExitCode
 from epigym.cli.runner import run
 from epigym.cli.settings import ReadingSettings
-from epigym.config.values import Amount, Natural
+from epigym.config.values import Natural, Positive
+from epigym.errors import UsageError
 from search.planning.options import SearchOptions, Verify
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Solve(ReadingSettings):
     plan_file: str | None = field(metadata={"written": "file", "check": "search.planning.plan_files:check_plan_file"})
     run_dir: Path | None = field(metadata={"written": "folder"})
     max_expanded: Natural | None
-    time_limit: Amount | None
+    time_limit: Positive | None
     memory_limit: int | str | None = field(metadata={"check": "search.agents.limits:memory_bytes"})
 
     @classmethod
@@ -75,6 +76,9 @@ def solve(settings: Solve) -> ExitCode:
         Configuration.of(settings.agent, settings.heuristic),
         *(Configuration.parse(text) for text in settings.compare),
     ]
+    for number, text in enumerate(settings.compare, start=1):
+        if configurations[number] in configurations[:number]:
+            raise UsageError(f"compare={text}: it is named already: leave one out")
     heuristics = [settings.heuristic, *(text.partition("/")[2] for text in settings.compare)]
     for configuration, given in zip(configurations, heuristics, strict=True):
         if given and configuration.heuristic is None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from epigym.cli.runner import run
 from epigym.cli.settings import TaskSettings
+from epigym.errors import TaskError
 from epigym.language import check_format, save
 
 
@@ -33,7 +34,13 @@ def convert(settings: Convert) -> None:
         EpigymError: when the problem is wrong, or the format unknown or unable to say it.
     """
     form = check_format(settings.out, settings.format)
-    needed = save(settings.load(), settings.out, form).describe()
+    try:
+        needed = save(settings.load(), settings.out, form).describe()
+    except TaskError as error:
+        if form != "mastar" or Path(settings.problem).suffix != ".json":
+            raise
+        remedy = f"if {settings.problem} was made of a problem in mA*, make it with format=compact, which keeps that"
+        raise TaskError(f"{error}; {remedy}") from None
     print(f"written to {settings.out}{', to be read with ' if needed else ''}{needed}")
 
 

@@ -5,7 +5,7 @@ may hold rules for a value that is not null:
 
 - `flat`: a dataclass whose fields stand beside the others of the field's class, not in a mapping of their own;
 - `exists`: the value names a file or folder that must be there, or is a list of such names;
-- `written`: it names a `file` or a `folder` that will be written;
+- `written`: it names a `file`, which no other value names, or a `folder` that will be written;
 - `own`: dataclasses by the `_target_` of a mapping, which it is checked against; any other is a class of the user's;
 - `makes`: a function, as `module:name`, that is called with the value and a prefix of names as in `make`;
 - `check`: a function, as `module:name`, that raises an `EpigymError` for a wrong value; `own` mappings need none.
@@ -19,6 +19,7 @@ from functools import cache
 from math import inf
 from numbers import Integral
 from operator import ge, gt, le, lt
+from os.path import exists, samefile
 from pathlib import Path
 from pkgutil import resolve_name
 from types import NoneType, UnionType
@@ -69,6 +70,7 @@ Count = Annotated[int, AtLeast(1)]
 Natural = Annotated[int, AtLeast(0)]
 """A whole number from 0."""
 Amount = Annotated[float, AtLeast(0)]
+Positive = Annotated[float, Above(0)]
 Share = Annotated[float, AtLeast(0), AtMost(1)]
 
 
@@ -102,6 +104,8 @@ def make(kind: type[C], values: Mapping[str, Any], prefix: str = "") -> C:
         made[name] = convert(value, hints[name], place)
         if made[name] is not None:
             _check(made[name], entry.metadata, place)
+            if entry.metadata.get("written") == "file":
+                _require_no_input(place, made[name], values)
     try:
         return kind(**made)
     except EpigymError as error:
@@ -197,13 +201,31 @@ def _format_value(value: Any) -> str:
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def require_writable(path: str | Path, place: str, *, is_folder: bool = False) -> None:
+    """Raise the OSError that writing a file or folder there would raise, with the setting that names another."""
+    try:
+        check_writable(path, is_folder=is_folder)
+    except OSError as error:
+        raise OSError(error.errno, f"{error.strerror}: name another with {place}=", error.filename) from None
+
+
+def _require_no_input(place: str, file: str | Path, values: Mapping[str, Any]) -> None:
+    """Raise a UsageError for a file to be written that another value names, which is read."""
+    for name, value in values.items():
+        for other in value if isinstance(value, list) else [value]:
+            if name == place or not isinstance(other, str) or not (exists(file) and exists(other)):
+                continue
+            if samefile(file, other):
+                raise UsageError(f"{place}={file} is the file of {name}= and would be replaced: name another")
+
+
 def _check(value: Any, rules: Mapping[str, Any], place: str) -> None:
     check = rules.get("check")
     for name in (value if isinstance(value, list) else [value]) if rules.get("exists") else ():
         if not Path(name).exists():
             raise MissingError(f"{place}={name}: there is no such file or folder")
     if "written" in rules:
-        check_writable(value, is_folder=rules["written"] == "folder")
+        require_writable(value, place, is_folder=rules["written"] == "folder")
     is_own = "own" in rules and value.get(TARGET) in rules["own"]
     if is_own:
         own = rules["own"][value.get(TARGET)]

@@ -10,7 +10,7 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
 from epigym.config.targets import TARGET
-from epigym.config.values import UNSET, Above, Amount, AtLeast, AtMost, Below, Count, Natural, Share
+from epigym.config.values import UNSET, Above, Amount, AtLeast, AtMost, Below, Count, Natural, Positive, Share
 from epigym.errors import MissingError, UsageError
 from learn.data.sources import SourceOptions
 from learn.models.files import MODEL_FILE
@@ -59,7 +59,7 @@ class PaperOptions:
 class OptimizerOptions:
     """The arguments of `torch.optim.AdamW`."""
 
-    lr: Amount = UNSET
+    lr: Positive = UNSET
     betas: list[Annotated[float, AtLeast(0), Below(1)]] = UNSET
     eps: Amount = UNSET
     weight_decay: Amount = UNSET

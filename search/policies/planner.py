@@ -165,7 +165,7 @@ def find_policy(
 
     Raises:
         TaskError, InconsistentBeliefsError, ModelError: as `find_plan`.
-        UsageError: when `policy_file` exists and is no policy, or names a tree and `kind` is `cyclic`.
+        UsageError: when `policy_file` has another ending, exists and is no policy, or names a tree of a cyclic policy.
         OSError: when the policy cannot be written.
         KeyboardInterrupt: as `find_plan`.
     """

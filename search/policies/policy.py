@@ -27,6 +27,7 @@ MOST_TREE_NODES = 100_000
 """The most nodes of a tree that is written."""
 MOST_TREE_DEPTH = 200
 """The most levels of such a tree: Python reads and writes JSON recursively."""
+_ENDINGS = (".json", ".html", ".dot")
 
 
 @dataclass(frozen=True)
@@ -211,12 +212,14 @@ def _describe(branch: Branch, **following: Any) -> dict[str, Any]:
 
 
 def check_policy_file(file: str | os.PathLike[str]) -> None:
-    """Refuse to replace a file that is no policy, such as one that the search reads.
+    """Refuse a name that says no kind of file, and to replace a file that is no policy.
 
     Raises:
-        UsageError: when `file` exists and is no policy.
+        UsageError: when `file` has another ending than those of `Policy.write`, or exists and is no policy.
     """
     path = Path(file)
+    if path.suffix not in _ENDINGS:
+        raise UsageError(f"{path}: the name of a policy ends in {', '.join(_ENDINGS)}")
     if not path.exists():
         return
     with suppress(EpigymError):

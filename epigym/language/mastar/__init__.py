@@ -7,10 +7,11 @@ from pathlib import Path
 
 from epigym.language.mastar.actions import ActionStatements
 from epigym.language.mastar.initial import InitialStatements
-from epigym.language.mastar.syntax import Names, Node, parse, subtrees
+from epigym.language.mastar.syntax import Names, Node, conjuncts, parse, subtrees
 from epigym.language.reading import Reading
 from epigym.language.source import SourceText
-from epigym.task.formula import Formula, and_, conjuncts
+from epigym.task import formula
+from epigym.task.formula import Formula, and_, not_
 from epigym.task.structure import from_parentheses
 from epigym.task.task import Task
 
@@ -41,11 +42,17 @@ def parse_mastar(text: str, reading: Reading = Reading(), *, file: str = "<strin
             case "initially":
                 initial.add(statement)
             case "goal":
-                goals.append(names.formula(parts[0]))
+                for part in conjuncts(parts[0]):
+                    goals.append(goal := names.formula(part))
+                    if not_(goal) in goals:
+                        source.warn(f"the goal contradicts itself: no e-state satisfies {goal} and {not_(goal)}", part)
             case "observes" | "aware_of":
                 actions[names.find("action", parts[1])].add(statement)
             case _:
                 actions[names.find("action", parts[0])].add(statement)
+    if not any(statement.data in ("observes", "aware_of") for statement in statements):
+        for statement in [one for one in statements if one.data == "action"][:1]:
+            source.warn("no agent observes any action: say who does, as in 'ann observes act;'", statement)
     agents = tuple(names.declared["agent"])
     return Task(
         name=Path(file).stem,
@@ -53,7 +60,7 @@ def parse_mastar(text: str, reading: Reading = Reading(), *, file: str = "<strin
         agents=agents,
         actions=tuple(action.describe().build_action(agents, reading) for action in actions.values()),
         initial=initial.build_estate(closed_world=reading.semantics == "efp"),
-        goal=conjuncts(and_(*goals)),
+        goal=formula.conjuncts(and_(*goals)),
         instance=Path(file).stem,
         structure=from_parentheses(*(tuple(names.declared[kind]) for kind in ("fluent", "action", "agent"))),
     )

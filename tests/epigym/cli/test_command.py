@@ -81,6 +81,12 @@ def test_a_refused_command_leaves_no_folder(call: Call, tmp_path: Path, command:
         "solve coin.txt max_expanded=${gone}": "max_expanded: ",
         "solve coin.txt [=1": "cannot be read as name=value",
         "evaluate agents={name:bfs}": "agents: a list is replaced by a list only",
+        "convert coin.txt out=./coin.txt": "out=coin.txt is the file of problem= and would be replaced: name another",
+        "solve coin.txt policy=strong policy_file=p.xml": "p.xml: the name of a policy ends in .json, .html, .dot",
+        "export model=coin.txt path=x.txt": "path=x.txt: the name of an ONNX file ends in .onnx",
+        "evaluate problems=coin.txt domain=gossip": "domain=gossip: problems= names all that is searched",
+        "solve coin.txt compare=dfs,bfs,dfs": "compare=dfs: it is named already: leave one out",
+        "solve coin.txt time_limit=0": "time_limit=0: expected more than 0",
         "solve coin.txt compare=[bfs, dfs]": "split a setting at its blanks: quote it as 'compare=[bfs, dfs]'",
         "train callbacks=[{_target_: m.C, every: 1}]": "quote it as 'callbacks=[{_target_: m.C, every: 1}]'",
         "train lr=0.1": "unknown setting 'lr': did you mean 'model.optimizer.lr'?",
@@ -139,7 +145,11 @@ def test_folders_of_runs(call: Call, tmp_path: Path) -> None:
     assert call("solve", "problem=coin.txt", "agent=bfs")[0] == 0
     assert call("validate", "problem=coin.txt", "plan=[lift,look,shout]")[0] == 0
     assert call("explain", "problem=coin_in_the_box/pl_5", "top=1")[0] == 0
-    assert call("solve", "problem=coin.txt", "run_dir=outputs/run")[0] == ExitCode.CANNOT_WRITE
+    for name, place, path in (("solve", "run_dir", "run"), ("convert", "out", "a.json"), ("show", "out", "a.png")):
+        code, _, errors = call(name, "problem=coin.txt", f"{place}=outputs/{path}")
+        assert (code, errors.count("\n")) == (ExitCode.CANNOT_WRITE, 1)
+        assert errors.startswith(f"error: cannot write outputs/{path}: ")
+        assert errors.endswith(f": name another with {place}=\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["coin.txt", "outputs"]
     log, folder = logging.Logger("run"), tmp_path / "run"
     log.addHandler(handler := RunLog(str(folder / "run.log")))

@@ -450,3 +450,14 @@ def test_the_command_prints_how_to_read_its_file(tmp_path: Path, capsys: pytest.
     assert main(["convert", "grapevine", "format=mastar", f"out={out}"]) == 0
     assert capsys.readouterr().out == f"written to {out}\n"
     assert_read_back(load_problem("grapevine"), load(out), most=10)
+
+
+def test_the_command_names_the_format_that_keeps_what_ma_star_needs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, out = tmp_path / "first.json", tmp_path / "coin.txt"
+    for form, code in (("json", 65), ("compact", 0)):
+        assert main(["convert", "coin_in_the_box", f"out={first}", f"format={form}"]) == 0
+        assert main(["convert", str(first), f"out={out}"]) == code
+    refusal = capsys.readouterr().err
+    assert refusal.endswith(f"if {first} was made of a problem in mA*, make it with format=compact, which keeps that\n")

@@ -20,6 +20,7 @@ from tests.helpers.benchmark_files import load_published_task, table
 
 P, Q, R = fluent("p"), fluent("q"), fluent("r")
 HEAD = "fluent p, q, r; agent a, b, c; action act; goal p; initially p, -q, -r; initially C([a,b,c], p, -q, -r); "
+OBSERVED = "a observes act; "
 ALWAYS_OBLIVIOUS = ((TRUE, "oblivious"),)
 
 
@@ -273,7 +274,7 @@ def test_an_action_that_senses_literals_has_an_event_for_each_combination() -> N
 def test_a_single_literal_has_one_reading(text: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        tasks = [parse_mastar(HEAD + text, reading) for reading in (Reading(), FORMULA, LITERALS)]
+        tasks = [parse_mastar(HEAD + OBSERVED + text, reading) for reading in (Reading(), FORMULA, LITERALS)]
     assert tasks[0] == tasks[1]
     names = [[event.name for event in task.actions[0].events] for task in tasks]
     assert names == [["sigma", "tau", "epsilon"]] * 3
@@ -307,7 +308,7 @@ def test_an_action_that_determines_several_literals_is_a_warning_unless_its_read
 
 
 def test_opposite_literals_contradict_each_other_only_in_a_conjunction() -> None:
-    text = HEAD + "act determines p; act determines -p;"
+    text = HEAD + OBSERVED + "act determines p; act determines -p;"
     with pytest.warns(ProblemWarning, match="no world satisfies them"):
         parse_mastar(text, FORMULA)
     with warnings.catch_warnings():

@@ -185,6 +185,24 @@ def test_statements_without_effect_are_a_warning() -> None:
 
 
 @pytest.mark.parametrize(
+    ("statements", "place", "message"),
+    [
+        ("act causes p;", "2:1", "no agent observes any action: say who does, as in 'ann observes act;'"),
+        ("ann observes act; goal q, -q;", "4:27", "the goal contradicts itself: no e-state satisfies -q and q"),
+        (
+            "ann observes act;\ngoal q, -B(ann, p);",
+            "7:6",
+            "the goal contradicts itself: no e-state satisfies B(ann, p) and -B(ann, p)",
+        ),
+    ],
+)
+def test_problems_that_cannot_be_meant_are_a_warning(statements: str, place: str, message: str) -> None:
+    with pytest.warns(ProblemWarning) as caught:
+        parse_mastar(HEAD + statements + TAIL, file="some.txt")
+    assert [str(warning.message) for warning in caught] == [f"some.txt:{place}: {message}"]
+
+
+@pytest.mark.parametrize(
     ("statement", "column", "message"),
     [
         ("fluent q, p;", 11, "fluent 'p' is already declared in line 1"),

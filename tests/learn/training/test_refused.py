@@ -58,9 +58,10 @@ CASES = (
     Case("model=gine +model.network.heads=3", "unknown setting 'model.network.heads': did you mean "
          "'model.network.layers' or 'model.network.width' or 'model.network.type_dropout'?"),
     *(
-        Case(f"model.optimizer.{name}={value}", f"model.optimizer.{name}={value}: expected at least 0")
-        for name, value in (("lr", -1.0), ("lr", "nan"), ("weight_decay", -0.1))
+        Case(f"model.optimizer.lr={value}", f"model.optimizer.lr={value}: expected more than 0")
+        for value in (-1.0, 0, "nan")
     ),
+    Case("model.optimizer.weight_decay=-0.1", "model.optimizer.weight_decay=-0.1: expected at least 0"),
     Case("model.optimizer.lr=inf", "model.optimizer.lr=inf: expected a finite number"),
     Case("model.optimizer.lr=fast", "model.optimizer.lr=fast: expected a number"),
     *(

@@ -290,6 +290,10 @@ def test_only_policies_are_replaced(robots: Policy, tmp_path: Path) -> None:
         check_policy_file(tmp_path / name)
     (tmp_path / "graph.json").write_text('{"nodes": [{"id": 1}], "links": []}')
     (tmp_path / "half.json").write_text('{"nodes": [{"act')
-    for name in ("graph.json", "half.json", "."):
+    (tmp_path / "folder.json").mkdir()
+    for name in ("p.xml", "policy", "."):
+        with pytest.raises(UsageError, match=r"the name of a policy ends in \.json, \.html, \.dot$"):
+            check_policy_file(tmp_path / name)
+    for name in ("graph.json", "half.json", "folder.json"):
         with pytest.raises(UsageError, match="exists and is not a policy"):
             check_policy_file(tmp_path / name)

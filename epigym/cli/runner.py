@@ -107,6 +107,9 @@ def _read(arguments: list[str], settings: type[Any], command: str) -> list[str]:
         raise UsageError(str(error)) from None
     if others:
         raise UsageError(unknown("option", others[0], parser._option_string_actions))
+    for option in ("resolve", "package"):
+        if getattr(known, option) and not known.cfg:
+            raise UsageError(f"--{option} is an option of showing a configuration: add --cfg job")
     if _SLURM in arguments and _has_plugin("submitit"):
         require_slurm(_SLURM)
     options = [one for one in arguments if all(one is not word for word in known.overrides)]

@@ -17,6 +17,7 @@ from torch.export import Dim
 
 from domains import DOMAINS
 from epigym.config.packages import extras
+from epigym.config.targets import full_name
 from epigym.encoding.encoder import make_encoder, make_encoding
 from epigym.encoding.pyg import to_pyg
 from epigym.encoding.relational import Relational
@@ -67,13 +68,20 @@ def export_onnx(model: NetworkModel, path: Path) -> float:
 
     Raises:
         MissingError: when the packages of the extra `export` are not installed.
-        ModelError: when an output differs by more than a thousandth of the largest.
+        ModelError: when PyTorch cannot trace the network, or an output differs by over a thousandth of the largest.
     """
     import onnx
     import onnxscript  # noqa: F401 - the exporter needs it
 
     network = _Exported(model.network).eval()
-    exported = cast(Any, _trace(network, model)).model_proto
+    try:
+        exported = cast(Any, _trace(network, model)).model_proto
+    except torch.onnx.OnnxExporterError as error:
+        reason = str(error.__cause__ or error).partition("\n")[0].rstrip(".")
+        remedy = "compute with operations of PyTorch only, without loops and branches on values"
+        raise ModelError(
+            f"{model.path}: torch.export cannot trace {full_name(type(model.network))}: {reason}: {remedy}"
+        ) from error
     metadata = {
         "domain": model.domain,
         "encoding": model.encoding,

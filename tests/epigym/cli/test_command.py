@@ -76,6 +76,7 @@ def test_a_refused_command_leaves_no_folder(call: Call, tmp_path: Path, command:
         "show grapevine plank_compat=true": "plank_compat do not apply to it",
         "convert gossip out=a.json consistent_beliefs=true": "consistent_beliefs=true: a file does not tell it",
         "solve coin.txt --config-name": "expected one argument",
+        "solve coin.txt --resolve": "--resolve is an option of showing a configuration: add --cfg job",
         "solve coin.txt policy_file=a.json": "policy_file=a.json: there is no policy to write",
         "solve coin.txt ~agnet": "unknown setting 'agnet': did you mean 'agent'?",
         "solve coin.txt max_expanded=${gone}": "max_expanded: ",
@@ -87,6 +88,18 @@ def test_a_refused_command_leaves_no_folder(call: Call, tmp_path: Path, command:
         "evaluate problems=coin.txt domain=gossip": "domain=gossip: problems= names all that is searched",
         "solve coin.txt compare=dfs,bfs,dfs": "compare=dfs: it is named already: leave one out",
         "solve coin.txt time_limit=0": "time_limit=0: expected more than 0",
+    }.items(),
+)
+def test_a_wrong_line_is_answered_in_one_and_leaves_nothing(call: Call, line: str, message: str) -> None:
+    code, _, errors = call(*shlex.split(line))
+    assert (code >= ExitCode.USAGE, errors.count("error: "), errors.count("\n")) == (True, 1, 1)
+    assert message in errors
+    assert [path.name for path in Path().iterdir()] == ["coin.txt"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    {
         "solve coin.txt compare=[bfs, dfs]": "split a setting at its blanks: quote it as 'compare=[bfs, dfs]'",
         "train callbacks=[{_target_: m.C, every: 1}]": "quote it as 'callbacks=[{_target_: m.C, every: 1}]'",
         "train lr=0.1": "unknown setting 'lr': did you mean 'model.optimizer.lr'?",
@@ -98,11 +111,8 @@ def test_a_refused_command_leaves_no_folder(call: Call, tmp_path: Path, command:
         "solve coin.txt agent=wa_star agent.weigt=5": "unknown setting 'agent.weigt': did you mean 'agent.weight'",
     }.items(),
 )
-def test_a_wrong_line_is_answered_in_one_and_leaves_nothing(call: Call, line: str, message: str) -> None:
-    code, _, errors = call(*shlex.split(line))
-    assert (code >= ExitCode.USAGE, errors.count("error: "), errors.count("\n")) == (True, 1, 1)
-    assert message in errors
-    assert [path.name for path in Path().iterdir()] == ["coin.txt"]
+def test_a_setting_in_another_place_or_form_is_suggested(call: Call, line: str, message: str) -> None:
+    test_a_wrong_line_is_answered_in_one_and_leaves_nothing(call, line, message)
 
 
 def test_a_command_that_meets_a_wrong_file_leaves_no_folder(call: Call, tmp_path: Path) -> None:
@@ -164,7 +174,7 @@ def test_folders_of_runs(call: Call, tmp_path: Path) -> None:
 def test_what_a_run_writes_is_in_one_folder_with_its_log(call: Call, tmp_path: Path) -> None:
     assert call("sample", "domain=gossip", "split=[train]", "instances=1")[0] == 0
     [folder] = tmp_path.glob("outputs/sample/*")
-    assert {path.name for path in folder.iterdir()} == {"sample.log", "problems.csv", "sizes.csv", "sizes.md"}
+    assert {path.name for path in folder.iterdir()} == {"gossip", "sample.log", "problems.csv", "sizes.csv", "sizes.md"}
     assert call("sample", "domain=gossip", "split=[train]", "instances=1", "hydra.run.dir=mine")[0] == 0
     assert (tmp_path / "mine" / "problems.csv").exists()
 

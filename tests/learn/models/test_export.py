@@ -114,6 +114,20 @@ def test_a_network_that_differs_is_not_written(folder: Path, monkeypatch: pytest
     assert not (folder / "differs.onnx").exists()
 
 
+class Untraceable(torch.nn.Module):
+    def forward(self, data: Any) -> torch.Tensor:
+        return torch.from_numpy(np.bincount(data.batch.numpy(), minlength=data.num_graphs)).float()
+
+
+def test_a_network_that_cannot_be_traced_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(NetworkModel, "network", Untraceable())
+    with pytest.raises(
+        ModelError, match=r"cannot trace tests\.\S+\.Untraceable: .+: compute with operations"
+    ) as refused:
+        export_onnx(random_regressor(), folder / "untraceable.onnx")
+    assert str(refused.value).isprintable()  # one line without colours
+
+
 def test_one_file_is_written_that_knows_what_it_is(onnx_file: Path) -> None:
     assert [path.name for path in onnx_file.parent.iterdir()] == ["network.onnx"]
     session = onnxruntime.InferenceSession(onnx_file, providers=["CPUExecutionProvider"])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from epigym.config.packages import extras
 from epigym.config.values import Count, convert
-from epigym.envs.env import OPTIONS, EpistemicEnv, Info
+from epigym.envs.env import OPTIONS, EpistemicEnv, Info, is_action
 from epigym.errors import EpigymError, TaskError
 from epigym.names import unknown
 from epigym.task.task import Task
@@ -245,7 +245,7 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
             EpigymError: when there is no such action, or the mask does not have it and `env` takes that for an error.
         """
         names = self.action_names[self._require_agent(agent)]
-        if isinstance(action, bool | np.bool_) or not self.action_spaces[agent].contains(action):
+        if not is_action(action, self.action_spaces[agent]):
             raise EpigymError(f"an action of {agent!r} is a whole number from 0 to {len(names) - 1}, got {action!r}")
         if self.action_mask(agent)[action]:  # that in the information is the caller's
             return False

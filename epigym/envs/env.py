@@ -213,7 +213,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
             EpigymError: when there is no such action, or it is not allowed and `invalid_action` is `error`.
             TaskError: when designated worlds disagree about an agent's observability type.
         """
-        if isinstance(action, bool | np.bool_) or not self.action_space.contains(action):
+        if not is_action(action, self.action_space):
             raise EpigymError(f"an action is a whole number from 0 to {len(self.action_names) - 1}, got {action!r}")
         invalid = not self.action_masks()[action]
         if invalid and self.invalid_action == "error":
@@ -400,6 +400,12 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         self._explore()
         self.state = self.space.intern(state["state"].estate)
         self._bind(state["goal"])
+
+
+def is_action(action: Any, actions: gymnasium.Space[np.int64]) -> bool:
+    """Whether an action is in a space, as a number or as an array or tensor without dimensions."""
+    number = action.item() if getattr(action, "shape", None) == () else action
+    return not isinstance(number, bool) and bool(actions.contains(number))
 
 
 def check_options(options: Mapping[str, Any], known: tuple[str, ...]) -> None:

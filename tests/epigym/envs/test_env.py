@@ -219,6 +219,24 @@ def test_what_is_no_action_is_refused(action: Any) -> None:
         env.step(action)
 
 
+@pytest.mark.parametrize("kind", [int, np.int64, np.array])
+def test_an_action_is_a_number_or_an_array_without_dimensions(kind: Any) -> None:
+    env = coin()
+    env.reset()
+    assert env.step(kind(0))[-1]["invalid_action"] is False
+
+
+@pytest.mark.slow  # PyTorch is imported
+def test_an_action_may_be_a_tensor() -> None:
+    torch = pytest.importorskip("torch")
+    env = coin()
+    env.reset()
+    assert env.step(torch.tensor(0))[-1]["invalid_action"] is False
+    for wrong in (torch.tensor([0]), torch.tensor(0.0), torch.tensor(True)):
+        with pytest.raises(EpigymError, match="a whole number from 0 to 20"):
+            env.step(wrong)
+
+
 def test_cloning_and_restoring_replays_the_same_trajectory() -> None:
     env = coin()
     rollout(env, seed=2, steps=3)

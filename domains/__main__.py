@@ -54,6 +54,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 64
     except BrokenPipeError:
         raise
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr)
+        return 130
     except OSError as error:
         print(f"error: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
         return 73

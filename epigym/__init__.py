@@ -10,9 +10,14 @@ Importing this package registers the environments `epi/Problem-v0` and `epi/<Dom
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from epigym.interrupts import is_command, say_briefly
+
+if is_command(sys.orig_argv[1:]):
+    sys.excepthook = say_briefly  # before slow imports
 from epigym.config.packages import check_place
 from epigym.errors import EpigymError, LimitError, ModelError, ParseError, TaskError
 

@@ -17,6 +17,7 @@ from tests.helpers.imports import PACKAGES, Import
 ORDER = [
     "domains",
     "epigym.errors",
+    "epigym.interrupts",
     "epigym.names",
     "epigym.io",
     "epigym.config",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import socket
@@ -70,5 +71,7 @@ def _listen(host: str, port: int) -> socket.socket:
         code = error.errno or 0
         if code < 0:  # of name resolution; `create_server` passes on only the number
             raise UsageError(f"host={host} is unknown: name an address of this machine") from None
+        if code == errno.EADDRNOTAVAIL:
+            raise UsageError(f"host={host} is no address of this machine: name one, such as 127.0.0.1") from None
         why = os.strerror(code)
         raise UsageError(f"host={host} port={port}: {why}: take another port, or port=0 for any that is free") from None

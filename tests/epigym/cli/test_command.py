@@ -300,6 +300,8 @@ def test_exit_codes_follow_the_kind_of_an_error() -> None:
     [
         ("epigym show grapevine", "hydra"),
         ("search.solve", "hydra"),
+        ("epigym show grapevine", "numpy"),
+        ("search.solve", "gymnasium"),
         ("search.competition", "psutil"),
         ("learn.train", "hydra"),
     ],
@@ -311,6 +313,14 @@ def test_ctrl_c_while_a_command_imports_is_one_line(command: str, module: str, t
     )
     assert (stopped.stdout, stopped.stderr) == ("", "error: interrupted\n")
     assert stopped.returncode == -signal.SIGINT  # which a shell calls 130
+
+
+def test_programs_of_others_keep_their_tracebacks(tmp_path: Path) -> None:
+    (tmp_path / "hydra.py").write_text("raise KeyboardInterrupt\n")
+    (tmp_path / "search_all.py").write_text("import epigym, hydra\n")
+    for words in (["search_all.py", "-m"], ["-m", "search_all"]):
+        stopped = subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert stopped.stderr.startswith("Traceback")
 
 
 @pytest.mark.parametrize("name", ["--version", *COMMANDS, "epigym.domains", "search.competition"])

@@ -254,7 +254,7 @@ def test_a_port_in_use_is_one_line() -> None:
 @pytest.mark.parametrize(
     ("host", "message"),
     [
-        ("192.0.2.1", "host=192.0.2.1 port=0: Cannot assign requested address: "),
+        ("192.0.2.1", "host=192.0.2.1 is no address of this machine: name one, such as 127"),
         ("nowhere.invalid", "host=nowhere.invalid is unknown: name an address of this machine"),
         ("999.1.1.1", "host=999.1.1.1 is unknown: name an address of this machine"),
     ],

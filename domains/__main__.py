@@ -14,6 +14,7 @@ import domains
 from domains.domain import Domain
 from domains.output import end_at_closed_pipe, replace_unknown_characters
 from domains.suites import SUITES
+from domains.words import write_value
 from domains.writing.epddl import parts
 
 _EXAMPLES = """
@@ -118,7 +119,7 @@ def _overview() -> str:
 
 def _documentation(domain: Domain) -> str:
     instances = [
-        (f"{domain.name}/{name}", " ".join(f"{key}={value}" for key, value in parameters.items()))
+        (f"{domain.name}/{name}", " ".join(f"{key}={write_value(value)}" for key, value in parameters.items()))
         for name, parameters in domain.instances.items()
     ]
     head = f"{domain.name}({_parameters(domain)})"
@@ -128,7 +129,7 @@ def _documentation(domain: Domain) -> str:
 
 
 def _parameters(domain: Domain) -> str:
-    return ", ".join(f"{name}={value}" for name, value in domain.defaults.items())
+    return ", ".join(f"{name}={write_value(value)}" for name, value in domain.defaults.items())
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -59,6 +59,15 @@ def read_parameters(words: Iterable[str]) -> dict[str, Any]:
     return found
 
 
+def write_value(value: Any) -> str:
+    """A value as `read_parameters` reads it back; tuples come back as lists."""
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(write_value, value))}]"
+    if isinstance(value, str):
+        return value if split(value) == [value] and _read_value(value) == value else repr(value)
+    return next((word for word, one in _WORDS.items() if one is value), str(value))
+
+
 def _read_value(element: str) -> Any:
     """A list, a number, a quoted text, true, false or null; anything else is a text."""
     if is_list(element):

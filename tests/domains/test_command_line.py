@@ -1,5 +1,6 @@
 """`python -m domains`: listing and writing."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 import domains
 from domains.__main__ import main
 from domains.suites import SUITES
+from domains.words import read_parameters, write_value
 from epigym.language import Reading, load
 from epigym.problem import domain_problem
 
@@ -32,6 +34,25 @@ def test_show_explains_the_parameters_and_lists_the_instances(capsys: pytest.Cap
     assert "inconsistent" not in shown
     assert main(["show", "room_messages"]) == 0
     assert "consistent_beliefs=true" in capsys.readouterr().out
+
+
+def test_parameters_are_shown_as_the_command_line_gives_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "gossip"]) == 0
+    assert "goals=[([Kw. a] (secret" in capsys.readouterr().out
+    values = [True, None, 3, 0.5, "abc", "", "3", "true", "a,b", "[a]", "it's", ["x", "B(a, p)", "1"], [], [[1], "[b]"]]
+    given = [parameters for domain in domains.DOMAINS.values() for parameters in domain.instances.values()]
+    for parameters in ({f"p{number}": value for number, value in enumerate(values)}, *given):
+        words = [f"{name}={write_value(value)}" for name, value in parameters.items()]
+        assert json.dumps(read_parameters(words)) == json.dumps(parameters)
+
+
+def test_ctrl_c_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(domains, "find", interrupt)
+    assert main(["show", "gossip"]) == 130
+    assert capsys.readouterr() == ("", "error: interrupted\n")
 
 
 def test_write_prints_the_text(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import shutil
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules
@@ -35,24 +36,44 @@ def format_listing(commands: dict[str, str]) -> str:
 
 
 def format_help(command: str) -> str:
-    """The help of a command: purpose, examples, settings with their comments, groups, exit codes."""
+    """The help of a command: purpose, examples, settings with their comments, groups, exit codes.
+
+    Lines are wrapped at the width of the terminal, but not those of examples, which can be copied.
+    """
     name = command.rpartition(".")[2]
     entries = list(list_defaults(name))
     files = [name, *reversed([entry for entry in entries if isinstance(entry, str)])]
     values = [line for file in files for line in read_config(file)[1]]
     groups = [_format_group(*one) for one in list_groups(name).items()]
     codes = [f"{code.value:>3}  {code.meaning}" for code in ExitCode]
+    width = shutil.get_terminal_size().columns - 2
+    examples, _ = read_config(name)
     parts = {
-        "": [_read_docstring(command)],
-        "Examples": read_config(name)[0],
+        "": [_reflow(_read_docstring(command), width + 2)],
+        "Examples": examples,
         "Values (name=value)": values,
         "Groups (group=option)": groups,
         "Several runs": ["-m runs the command once for each of name=value,value; --hydra-help shows more"],
         "Exit codes": codes,
     }
-    texts = [(f"{title}:\n" + textwrap.indent("\n".join(lines), "  ")) if title else lines[0]
-             for title, lines in parts.items() if lines]  # fmt: skip
+    texts = [(f"{title}:\n" + textwrap.indent("\n".join(lines if lines is examples else _wrap(lines, width)), "  "))
+             if title else lines[0] for title, lines in parts.items() if lines]  # fmt: skip
     return "\n\n".join(texts)
+
+
+def _reflow(text: str, width: int) -> str:
+    """Paragraphs with lines of a width, those of which no line is longer as they are."""
+    paragraphs = (part if max(map(len, part.splitlines())) <= width else textwrap.fill(part, width)
+                  for part in text.split("\n\n"))  # fmt: skip
+    return "\n\n".join(paragraphs)
+
+
+def _wrap(lines: Sequence[str], width: int) -> Iterator[str]:
+    """Lines of a width; a comment goes on below its start."""
+    for line in lines:
+        start = line.find("# ")
+        indent = " " * start + "# " if 0 <= start < width // 2 else " " * (len(line) - len(line.lstrip()) + 4)
+        yield from textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _read_docstring(module: str) -> str:

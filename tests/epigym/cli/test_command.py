@@ -238,7 +238,8 @@ def test_a_package_that_hides_ours_is_named(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_tells_everything_about_a_command(command: str) -> None:
+def test_help_tells_everything_about_a_command(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     text, module = format_help(command), import_module(command)
     assert text.startswith(module.__doc__.strip())
     assert re.search(rf"\n  (python -m|epigym) ({re.escape(command)}|{command.rpartition('.')[2]}) ", text)
@@ -250,6 +251,17 @@ def test_help_tells_everything_about_a_command(command: str) -> None:
     for code in ExitCode:
         assert f" {code.value}  {code.meaning}" in text
     assert "hydra:" not in text.replace("${hydra:", "")
+
+
+def test_help_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide, narrow = [], []
+    for columns, texts in (("200", wide), ("80", narrow)):
+        monkeypatch.setenv("COLUMNS", columns)
+        for command in COMMANDS:
+            before, examples, after = re.split(r"(?s)(Examples:.*?)(?=\n\n)", format_help(command))
+            assert max(map(len, (before + after).splitlines())) <= int(columns)
+            texts.append([word for word in (before + after).split() if word != "#"] + [examples])
+    assert wide == narrow
 
 
 def test_help_lists_the_groups_of_its_command_only() -> None:

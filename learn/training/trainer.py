@@ -296,11 +296,15 @@ class TrainingProgress(Callback):
 
     def on_exception(self, trainer: Trainer, pl_module: LightningModule, exception: BaseException) -> None:
         """Stop the bar after an error, as Lightning does not call `teardown` then."""
-        self._progress.stop()
+        self._stop()
 
     def teardown(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
         """Stop the bar."""
-        self._progress.stop()
+        self._stop()
+
+    def _stop(self) -> None:
+        if self._progress.live.is_started:  # else Rich writes an empty line where there is no terminal
+            self._progress.stop()
 
 
 class WaitingTime(Callback):

@@ -28,7 +28,7 @@ FEW = {
     "relational": ("data.instances=4", "trainer.max_epochs=3", "trainer.accelerator=cpu", "validation.problems=3",
                    "validation.verdict=4", "validation.nodes=50"),
 }  # fmt: skip
-STILL = ("model.optimizer.lr=0.0", "callbacks.early_stopping.patience=2", "trainer.max_epochs=50")
+STILL = ("model.optimizer.lr=1e-60", "callbacks.early_stopping.patience=2", "trainer.max_epochs=50")
 
 
 class Stop(Callback):

@@ -27,7 +27,7 @@ from learn.training.validation import ValidationResult, find_states_along, searc
 from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, SEARCHED, Fit, model_of, rows_of
 
-STILL = ("model.optimizer.lr=0.0", "model.schedule=constant", "model.averaging=0")
+STILL = ("model.optimizer.lr=1e-60", "model.schedule=constant", "model.averaging=0")
 
 
 def test_losses_and_errors_by_hand() -> None:

@@ -3,10 +3,12 @@
 import os
 import pickle
 import random
+import re
 import threading
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from epigym.errors import CheckpointError, MissingError, UsageError
 from epigym.io.checksummed import append_checksum, read_checksummed
 from learn.data.dataset import DataSet
 from learn.training.resuming import read_checkpoint, write_checkpoint
+from learn.training.trainer import TrainingProgress
 from tests.helpers.runs import PAPER, SEARCHED, Fit, assert_same, is_same
 from tests.helpers.strategies import damaged
 
@@ -132,6 +135,16 @@ def test_interrupted_aggregations(fit: Fit, tmp_path: Path, monkeypatch: pytest.
     assert record["metrics"]["train/corrections"] == sum(len(one) for one in made[: int(kept)])
 
 
+def test_a_progress_bar_leaves_one_line_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    bar: Any = TrainingProgress("")
+    trainer = SimpleNamespace(is_global_zero=True, estimated_stepping_batches=2, global_step=0)
+    bar.on_train_start(trainer, None)
+    for _ in range(2):  # after training, and after validation
+        bar.teardown(trainer, None, "fit")
+    bar.on_exception(trainer, None, ValueError())
+    assert re.fullmatch(r"training .*\n", capsys.readouterr().out)
+
+
 def test_an_error_ends_the_progress_bar(fit: Fit) -> None:
     with pytest.raises(InterruptedError):
         fit(*PAPER, *cut(1))
@@ -139,7 +152,7 @@ def test_an_error_ends_the_progress_bar(fit: Fit) -> None:
 
 
 def test_a_training_that_stopped_early_is_not_gone_on_with(fit: Fit, tmp_path: Path) -> None:
-    still = (*PAPER, "trainer.max_epochs=50", "callbacks.early_stopping.patience=1", "model.optimizer.lr=0.0",
+    still = (*PAPER, "trainer.max_epochs=50", "callbacks.early_stopping.patience=1", "model.optimizer.lr=1e-60",
              "model.network.dropout=0.0")  # fmt: skip
     metrics = fit(*still)
     assert metrics["epochs"] < 50

@@ -264,7 +264,7 @@ def test_a_development_run_of_one_step_writes_a_model(fit: Fit, tmp_path: Path, 
 @pytest.mark.parametrize("overrides", [PAPER, (*SEARCHED, "model.schedule=constant")])
 def test_training_stops_early(fit: Fit, tmp_path: Path, overrides: tuple[str, ...]) -> None:
     patient = ("callbacks.early_stopping.patience=2", "trainer.max_epochs=50")
-    metrics = fit(*overrides, "model.optimizer.lr=0.0", *patient)
+    metrics = fit(*overrides, "model.optimizer.lr=1e-60", *patient)
     scores = [row["val/score"] for row in rows_of(tmp_path / "run") if row["epoch"] >= 0]
     assert len(scores) == metrics["epochs"] == scores.index(min(scores)) + 3 < 50
     assert read_checkpoint(tmp_path / "run" / "checkpoints" / "last.ckpt")["epoch"] == len(scores) - 1

@@ -5,10 +5,10 @@ python -m tests.benchmarks.networks set=validation guidance=h_add,h_ff,linear
 python -m tests.benchmarks.networks domain=gossip,grapevine guidance=network/1 out=outputs/networks
 
 `guidance` is h_ff, h_add (the base heuristics, which untrained networks equal), linear and gine (the models that come
-with epigym), linear/SEED (trained with their settings), network/SEED (a network of the domain), expert/SEED (one that
-also learned from an expert), general/SEED (one network of all domains), left_out/SEED (one of the domains outside the
-group of `GROUPS` to which the domain belongs), a choice of everything, ENCODING/OBJECTIVE/BASE/DATA/SEED, such as
-hash/distance/none/published/1, or the paper's network, paper/BUDGET/SEED, where `PAPER` lists the budgets.
+with epigym), linear/SEED and network/SEED (trained with their settings), general/SEED (one network of all domains),
+left_out/SEED (one of the domains outside the group of `GROUPS` of the domain, or of all others), a choice of all, as
+ENCODING/OBJECTIVE/BASE/DATA/SEED, such as hash/distance/none/published/1, or the paper's network, paper/BUDGET/SEED,
+where `PAPER` lists the budgets.
 `table=FILE` only prints the table of such rows, such as docs/results/networks.csv.gz.
 """
 
@@ -73,8 +73,11 @@ PAPER: Final = {
     "short": ("trainer.max_steps=2000",),
 }
 """Settings of the paper's network: its own budget on two kinds of rollouts, and 2,000 steps."""
-EXPERT: Final = ("expert.problems=80", "expert.aggregation=1")
-"""Settings of networks that also learn from an expert."""
+EXPERT: Final = {
+    "grapevine": ("base=h_add", "expert.problems=80", "expert.growth=0.5", "expert.aggregation=1"),
+    "room_messages": ("base=h_add", "expert.problems=80", "expert.aggregation=1"),
+}
+"""Settings of the domains whose networks also learn from an expert."""
 FEWER: Final = "validation.problems=12"
 """Of networks of several domains, for each domain, and of choices of everything, which are many."""
 COLUMNS: Final = ("domain", "problem", "guidance", "solved", "expanded", "cpu_seconds", "plan_length")
@@ -142,13 +145,13 @@ def find_model(domain: str, guidance: str, out: Path) -> Path | None:
         card = open_model(locate_shipped("linear", domain)).card
         given = ("long_goals", "partially_explored")
         settings = ["data.expansions=60", *(f"data.{name}={str(card[name]).lower()}" for name in given)]
-    elif kind == "expert":
-        settings = [*settings, *EXPERT]
+    elif kind == "network":
+        settings = [*settings, *EXPERT.get(domain, ())]
     elif kind == "general":
         domain = learned = "all"
         settings = [*settings, FEWER]
     elif kind == "left_out":
-        (group,) = (group for group in GROUPS if domain in group)
+        group = next((group for group in GROUPS if domain in group), (domain,))
         learned, domain, settings = "all", group[0], [*settings, FEWER, f"without=[{','.join(group)}]"]
     elif kind == "paper":
         settings = ["encoding=hash", *PAPER[choices[0]]]

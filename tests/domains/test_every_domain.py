@@ -22,6 +22,9 @@ from epigym.problem import domain_problem, vocabulary
 from epigym.space.sampling import sample_walk
 from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, considers_possible
+from search.planning.configuration import Configuration
+from search.planning.options import SearchOptions
+from search.planning.planner import find_plan
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.domain_problems import read
 from tests.helpers.marks import slow_but
@@ -85,6 +88,12 @@ def test_every_size_is_read_without_a_warning_and_has_a_vocabulary(domain: str) 
     chosen = DOMAINS[domain]
     assert chosen.vocabulary(**chosen.defaults) == chosen.vocabulary()
     assert inspect.signature(chosen.vocabulary).parameters.keys() - {"_"} <= chosen.defaults.keys()
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_the_default_problem_has_a_plan(domain: str) -> None:
+    result = find_plan(read(domain), Configuration.of("hfs_preferred", "h_add"), SearchOptions(None))
+    assert result.plan_length
 
 
 @pytest.mark.parametrize("domain", [name for name, domain in DOMAINS.items() if "seed" in domain.defaults])

@@ -250,7 +250,7 @@ TEXTS_AND_TABLES = {
 }
 
 
-@pytest.mark.parametrize("domain", domains.DOMAINS)
+@pytest.mark.parametrize("domain", TEXTS_AND_TABLES)
 def test_texts_and_tables_are_those_of_stored_models(domain: str) -> None:
     types = FeatureTypes(domain_problem(domain))
     digest = blake2b(digest_size=8)

@@ -69,7 +69,7 @@ def test_the_compact_layout_loses_nothing(task: Task) -> None:
     assert_read_back(task, again, most=8)
 
 
-@pytest.mark.parametrize("name", [f"{name}/{domain.train[0]}" for name, domain in DOMAINS.items()])
+@pytest.mark.parametrize("name", ["/".join([name, *domain.train[:1]]) for name, domain in DOMAINS.items()])
 def test_the_compact_layout_keeps_names_structure_types_and_graphs(name: str) -> None:
     """Effects of an event may come in another order, which means nothing."""
     task = load_problem(name)

@@ -72,7 +72,7 @@ def copied(small_set: DataSet, tmp_path: Path) -> Path:
 @cache
 def sample_goals(domain: str) -> tuple[Task, ...]:
     """A published problem with two goals that are near."""
-    name = f"{domain}/{DOMAINS[domain].train[0]}"
+    name = "/".join([domain, *DOMAINS[domain].train[:1]])
     task = load_problem(name)
     space, formulas = StateSpace(task), vocabulary(name)[1]
     found = {

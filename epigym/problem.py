@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable
 from dataclasses import fields, replace
 from glob import escape, glob, has_magic
@@ -12,7 +13,7 @@ from typing import Any
 
 import domains
 from epigym import language
-from epigym.errors import MissingError, UsageError
+from epigym.errors import MissingError, ProblemWarning, UsageError
 from epigym.io.files import is_file, read
 from epigym.language import Reading
 from epigym.names import unknown
@@ -148,6 +149,8 @@ def vocabulary(name: str, **parameters: Any) -> tuple[list[str], tuple[Formula, 
         texts = list(known.vocabulary(**{**named, **parameters}))
     except domains.DomainError as error:
         raise UsageError(str(error)) from None
-    formulas = domain_problem(name, **{**parameters, "goals": texts}).goal
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ProblemWarning)  # they contradict each other
+        formulas = domain_problem(name, **{**parameters, "goals": texts}).goal
     assert len(formulas) == len(texts), f"the vocabulary of {name} is not one subgoal for each formula"
     return texts, formulas

@@ -1,7 +1,7 @@
-"""Sample problems from the distributions of domains, and list them with their sizes.
+"""Sample problems from the distributions of domains, as files for other commands, and list them with their sizes.
 
-Writes problems.csv, the problems with their parameters, and sizes.csv and sizes.md, a row for each domain and split,
-into the folder of the run.
+Writes <domain>/<split>_<number>.json, the problems, problems.csv, the same with their parameters, and sizes.csv and
+sizes.md, a row for each domain and split, into the folder of the run.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Sample(RunSettings):
 
 
 def sample(settings: Sample) -> None:
-    """Sample, and write the tables.
+    """Sample, and write the problems and the tables.
 
     Raises:
         UsageError: when there is no such domain or split.
@@ -51,6 +51,7 @@ def sample(settings: Sample) -> None:
     from rich.console import Console
     from rich.progress import track
 
+    from epigym import language
     from epigym.io.tables import Table
     from learn.data.distribution import COLUMNS, sample_problems
 
@@ -62,9 +63,11 @@ def sample(settings: Sample) -> None:
         found = list(islice(sample_problems(domain, split, settings.seed), settings.instances))
         sizes.append(_make_row(domain, split, found, time.process_time() - start))
         problems += found
+        for problem in found:  # the layout keeps the structure of names, which learned heuristics use
+            language.save(problem.task, settings.run_dir / domain / f"{problem.instance}.json", "compact")
     write_rows(settings.run_dir / "problems.csv", COLUMNS, (problem.row() for problem in problems))
     Console().print(Table.of("drawn problems", sizes).write(settings.run_dir / "sizes", "csv", "markdown"))
-    logger.info("%s", settings.run_dir / "problems.csv")
+    logger.info("problems: %s", settings.run_dir)
 
 
 def _make_row(domain: str, split: str, found: Sequence[SampledProblem], seconds: float) -> dict[str, Any]:

@@ -11,7 +11,8 @@ import pytest
 from domains.instances import SAMPLED, load_sizes
 from domains.suites import find_suite
 from epigym.errors import UsageError
-from epigym.problem import domain_problem
+from epigym.problem import domain_problem, find_problems, load_problem
+from epigym.task.packing import pack_task
 from learn.data.distribution import COLUMNS, sample_problems
 from learn.sample import Sample, sample
 from tests.helpers.commands import compose
@@ -22,7 +23,7 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_problems_and_their_sizes_are_listed(tmp_path: Path) -> None:
+def test_problems_and_their_sizes_are_listed_and_the_problems_written(tmp_path: Path) -> None:
     domain = "epistemic_gossip"
     sample(compose(Sample, "sample", f"domain={domain}", "instances=5", "seed=3", f"run_dir={tmp_path}"))
     listed = rows(tmp_path / "problems.csv")
@@ -33,9 +34,14 @@ def test_problems_and_their_sizes_are_listed(tmp_path: Path) -> None:
         assert (task.initial, task.actions, task.goal) == (
             problem.task.initial, problem.task.actions, problem.task.goal,
         )  # fmt: skip
+        read = load_problem(str(tmp_path / domain / f"{row['instance']}.json"))
+        assert (pack_task(read), read.structure) == (pack_task(problem.task), problem.task.structure)
         assert [int(row[name]) for name in ("fluents", "agents", "actions", "subgoals", "distance", "states")] == [
             len(task.fluents), len(task.agents), len(task.actions), len(task.goal), problem.distance, problem.states,
         ]  # fmt: skip
+    assert [Path(name).stem for name in find_problems([str(tmp_path / domain)])] == sorted(
+        row["instance"] for row in listed
+    )
     train, validation, test = rows(tmp_path / "sizes.csv")
     assert [row["split"] for row in (train, validation, test)] == ["train", "validation", "test"]
     states = sorted(int(row["states"]) for row in listed[:5])

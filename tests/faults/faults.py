@@ -260,6 +260,21 @@ FAULTS: Mapping[str, Fault] = {
         (("epigym/cli/words.py", "and not (is_text and _NUMBER.fullmatch(element))", "or _NUMBER.fullmatch(element)"),),
         ("tests/epigym/cli/test_words.py",),
     ),
+    "cli: split settings": Fault(
+        "a setting that the shell has split at its blanks is looked for in the word after it only",
+        (("epigym/cli/words.py", "range(start + 2, len(words) + 1)", "range(start + 2, start + 3)"),),
+        ("tests/epigym/cli/test_command.py::test_a_setting_in_another_place_or_form_is_suggested",),
+    ),
+    "config: inputs": Fault(
+        "a file to be written is an input only under the same name",
+        (("epigym/config/values.py", "if samefile(file, other):", "if str(file) == other:"),),
+        ("tests/epigym/cli/test_command.py::test_a_wrong_line_is_answered_in_one_and_leaves_nothing",),
+    ),
+    "language: notations": Fault(
+        "a foreign notation is recognised only where the parser stops, not just before",
+        (("epigym/language/source.py", "if found.start() <= offset and", "if found.start() == offset and"),),
+        ("tests/epigym/language/test_epddl_errors.py",),
+    ),
     "learn/data: labels": Fault(
         "labels are one too large, except at goals",
         (("learn/data/labels.py", "        distances[frontier] = distance\n        distance += 1\n",

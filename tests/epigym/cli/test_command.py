@@ -82,7 +82,7 @@ def test_a_refused_command_leaves_no_folder(call: Call, tmp_path: Path, command:
         "solve coin.txt max_expanded=${gone}": "max_expanded: ",
         "solve coin.txt [=1": "cannot be read as name=value",
         "evaluate agents={name:bfs}": "agents: a list is replaced by a list only",
-        "convert coin.txt out=./coin.txt": "out=coin.txt is the file of problem= and would be replaced: name another",
+        "convert ./coin.txt out=coin.txt": "out=coin.txt is the file of problem= and would be replaced: name another",
         "solve coin.txt policy=strong policy_file=p.xml": "p.xml: the name of a policy ends in .json, .html, .dot",
         "export model=coin.txt path=x.txt": "path=x.txt: the name of an ONNX file ends in .onnx",
         "evaluate problems=coin.txt domain=gossip": "domain=gossip: problems= names all that is searched",

@@ -1,10 +1,46 @@
-"""Hook of the site: links from full names to the reference."""
+"""Hooks of the site: notebooks as pages, and links from full names to the reference."""
 
 from __future__ import annotations
 
+import json
 import re
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File
 
 NAME = re.compile(r"<code>((?:epigym|learn|search)(?:\.\w+)+)</code>")
+NOTEBOOK = re.compile(r"(\]\((?:[\w/.]*/)?notebooks/\w+)\.ipynb\)")
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add a page for each notebook."""
+    for path in sorted((Path(config.docs_dir) / "notebooks").glob("*.ipynb")):
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        files.append(File.generated(config, f"notebooks/{path.stem}.md", content=write_page(notebook)))
+    return files
+
+
+def write_page(notebook: dict[str, Any]) -> str:
+    """The Markdown of a notebook: its cells, and below code what it prints and draws."""
+    parts = []
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        for output in cell.get("outputs", ()):
+            if picture := "".join(output.get("data", {}).get("image/svg+xml", "")):
+                parts.append(f"![The e-state](data:image/svg+xml;base64,{b64encode(picture.encode()).decode()})")
+            else:
+                parts.append(f"```text\n{''.join(output['text'])}```")
+    return "\n\n".join(parts) + "\n"
+
+
+def on_page_markdown(markdown: str, page: Any, **_: object) -> str:
+    """Lead links to notebooks to their pages, and rank what one adds before the reference in searches."""
+    if page.file.name in ("own_agent", "own_heuristic", "own_network"):
+        page.meta["search"] = {"boost": 5}
+    return NOTEBOOK.sub(r"\1.md)", markdown)
 
 
 def on_page_content(html: str, **_: object) -> str:

@@ -23,6 +23,7 @@ from search.agents.result import SearchStatus
 from tests.helpers.benchmark_files import ROOT, SHARED
 from tests.helpers.commands import settings_of
 from tests.helpers.marks import slow_but
+from tests.helpers.pictures import list_shapes
 from tests.tools import commands as commands_page
 
 KINDS = (
@@ -90,6 +91,7 @@ GROUPS = [
     ["docs/tutorials/own_heuristic.md"],
     ["docs/tutorials/own_agent.md"],
     ["docs/tutorials/train_and_use.md"],
+    ["docs/tutorials/own_network.md"],
     ["docs/tutorials/cluster.md"],
     ["docs/neural.md"],
     ["docs/guidance.md"],
@@ -98,7 +100,7 @@ GROUPS = [
 ]
 """Documents whose commands run one after the other, as the later ones use what the earlier ones write."""
 
-TRAINING = ("train_and_use.md", "cluster.md", "neural.md", "results.md")
+TRAINING = ("train_and_use.md", "own_network.md", "cluster.md", "neural.md", "results.md")
 QUICK = [group for group in GROUPS if not group[-1].endswith(TRAINING)]
 """Those whose commands take seconds at most; the others are left to the slow tests."""
 
@@ -310,7 +312,7 @@ def test_a_tutorial_shows_the_whole_problem() -> None:
     assert [line for line in shown if line.endswith(";")] == [line for line in problem if line.endswith(";")]
 
 
-@pytest.mark.parametrize("document", ["own_domain_epddl.md", "own_heuristic.md", "own_agent.md", "train_and_use.md"])
+@pytest.mark.parametrize("document", ["own_domain_epddl.md", "own_heuristic.md", "own_agent.md", "own_network.md"])
 def test_a_tutorial_shows_files_as_they_are(document: str) -> None:
     tutorial = (ROOT / "docs" / "tutorials" / document).read_text(encoding="utf-8")
     files = re.findall(r"`(docs/\S+)`\)?:\n\n```\w+\n(.*?)```", tutorial, flags=re.DOTALL)
@@ -374,6 +376,12 @@ def test_cells_print_the_outputs(
     names: dict[str, Any] = {}
     for cell in json.loads(path.read_text())["cells"]:
         if cell["cell_type"] == "code":
-            exec("".join(cell["source"]), names)
-            stored = "".join(text for output in cell["outputs"] for text in output["text"])
+            *lines, last = cell["source"]
+            pictures = ["".join(output["data"]["image/svg+xml"]) for output in cell["outputs"] if "data" in output]
+            if pictures:
+                exec("".join(lines), names)
+                assert list_shapes(eval(last, names)._repr_svg_()) == list_shapes(*pictures)
+            else:
+                exec("".join(cell["source"]), names)
+            stored = "".join(text for output in cell["outputs"] for text in output.get("text", ()))
             assert capsys.readouterr().out == stored

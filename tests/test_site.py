@@ -1,11 +1,15 @@
 """The site of the documents: nothing in it leads nowhere, it names every page, and takes nothing from another host."""
 
+import base64
 import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from functools import partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -70,10 +74,29 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def served(site: Path) -> Iterator[str]:
+    """The address of the site on a server: searches need one."""
+    handler = partial(QuietHandler, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Does not log."""
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
 def test_the_navigation_names_every_document_once() -> None:
     nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
-    documents = [str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")]
-    assert sorted(pages(nav)) == sorted(documents)
+    found = [path.relative_to(ROOT / "docs") for kind in ("md", "ipynb") for path in (ROOT / "docs").rglob(f"*.{kind}")]
+    assert sorted(pages(nav)) == sorted(str(path.with_suffix(".md")) for path in found)
 
 
 def test_nothing_is_loaded_from_another_host(site: Path) -> None:
@@ -84,6 +107,46 @@ def test_nothing_is_loaded_from_another_host(site: Path) -> None:
     assert {address for address in loaded if re.match(r"(?:\w+:)?//", address)} == set()
     styles = [path.read_text(encoding="utf-8") for path in site.rglob("*.css")] + [*texts.values()]
     assert [found for one in styles for found in re.findall(r"(?:@import|url\()\s*[\"']?(?:https?:)?//\S+", one)] == []
+
+
+def test_notebooks_are_pages_that_show_what_cells_print_and_draw(site: Path) -> None:
+    page = (site / "notebooks" / "environment.html").read_text(encoding="utf-8")
+    assert "<h1" in page
+    assert "peek_b 4 worlds, goal: True" in page
+    [picture] = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
+    assert "looking_a" in base64.b64decode(picture).decode()
+    assert 'href="notebooks/environment.html"' in (site / "index.html").read_text(encoding="utf-8")
+
+
+def test_titles_and_neighbours(site: Path) -> None:
+    index = (site / "index.html").read_text(encoding="utf-8")
+    assert "<title>Multi-agent epistemic planning - epigym</title>" in index
+    assert "md-footer__link--next" in index
+    assert r"outputs/&lt;command" in (site / "reference" / "commands.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_pages_fit_the_width_and_the_colour_scheme(open_page: Any, served: str, width: int, scheme: str) -> None:
+    """Code of 120 columns is seen whole where there is room; no page is wider than its window."""
+    page = open_page(served, viewport={"width": width, "height": 900}, color_scheme=scheme)
+    for name in ("index", "departures", "architecture", "results", "reference/search", "tutorials/train_and_use"):
+        page.goto(f"{served}{name}.html")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+    assert page.locator(".md-footer-meta").is_hidden()
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", ground)[:3])) < 200) == (scheme == "dark")
+    code = page.locator("pre > code").first
+    code.evaluate("one => { one.textContent = 'x'.repeat(120); }")
+    assert code.evaluate("one => one.scrollWidth <= one.clientWidth") == (width == 1280)
+
+
+@pytest.mark.parametrize("name", ["network", "agent", "heuristic"])
+def test_the_search_finds_the_tutorial_first(open_page: Any, served: str, name: str) -> None:
+    page = open_page(served, viewport={"width": 1280, "height": 900})
+    page.keyboard.press("s")
+    page.keyboard.type(f"a {name} of your own")
+    page.wait_for_function(f"document.querySelector('a[href*=\"?h=\"]')?.href.includes('own_{name}.html')")
 
 
 def test_what_a_page_loads_is_there(site: Path) -> None:

@@ -13,7 +13,7 @@ from epigym.io.files import write_text
 PAGE = PLACE / "docs" / "reference" / "commands.md"
 MARKER = "<!-- python -m tests.tools.commands writes what follows. -->\n"
 SHARED = ("command", "problem", "base")
-_SETTING = re.compile(r"(?P<indent> *)(?P<name>\w+):(?P<default>[^#]*)(?:#(?P<meaning>.*))?$")
+_SETTING = re.compile(r"(?P<indent> *)(?P<name>[\w-]+):(?P<default>[^#]*)(?:#(?P<meaning>.*))?$")
 
 
 def main() -> None:
@@ -64,7 +64,7 @@ def _name(option: str | list[str] | None) -> str:
 
 
 def _escape(text: str) -> str:
-    return re.sub(r"([|*<_])", r"\\\1", text)
+    return re.sub(r"([|*_])", r"\\\1", text).replace("<", "&lt;")
 
 
 def _groups() -> str:
@@ -73,9 +73,15 @@ def _groups() -> str:
     files = [file for file in conf.rglob("*/*.yaml") if "hydra" not in file.parts]
     for file in sorted(files, key=lambda file: (file.parent.name, file.stem)):
         settings = _settings(pages.read_config(str(file.relative_to(conf).with_suffix("")))[1])
-        text = ", ".join(f"`{name}` `{default}`" for name, default, _ in settings)
-        rows.append(f"| `{file.parent.name}` | `{file.stem}` | {text} |")
+        shown = dict.fromkeys(_shorten(name, default) for name, default, _ in settings)
+        rows.append(f"| `{file.parent.name}` | `{file.stem}` | {', '.join(shown)} |")
     return "\n".join(rows)
+
+
+def _shorten(name: str, default: str) -> str:
+    """A setting with its default; those that each entry of a mapping has, whose keys are capitalised, are one."""
+    every = re.sub(r"\.[A-Z][^.]*\.", ".*.", name)
+    return f"`{name}` `{default}`" if every == name else f"`{every}`"
 
 
 if __name__ == "__main__":

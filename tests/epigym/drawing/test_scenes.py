@@ -1,7 +1,6 @@
 """The scene of every domain: what its caption says is true, and its picture in the documents is up to date."""
 
 import re
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from epigym.envs.registration import camel_case
 from epigym.problem import domain_problem
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.marks import slow_but
+from tests.helpers.pictures import list_shapes
 from tests.helpers.structures import follow
 
 PICTURES = ROOT / "docs" / "pictures"
@@ -122,16 +122,6 @@ def scene(name: str) -> KripkeModel:
     return space.model(follow(space, chosen.plan)[-1])
 
 
-def list_shapes(picture: str) -> list[tuple[str, ...]]:
-    """The shapes of an SVG with their colours and words; places and sizes depend on the fonts of the machine."""
-    shapes = ElementTree.fromstring(picture).iter()
-    return [
-        (shape.tag, shape.get("fill", ""), shape.get("stroke", ""), (shape.text or "").strip())
-        for shape in shapes
-        if shape.tag.endswith(("title", "text", "path", "polygon"))
-    ]
-
-
 @pytest.mark.parametrize("name", BELIEFS)
 def test_the_caption_is_true(name: str) -> None:
     model = scene(name)
@@ -167,7 +157,7 @@ def test_the_picture_can_be_read_in_a_column_of_text(name: str) -> None:
 
 def test_scenes_are_shown_and_documented() -> None:
     pictures = {path.stem: path.read_text(encoding="utf-8") for path in PICTURES.glob("*.svg")}
-    made = pictures.keys() - {"batches", "learning", "neural"}  # a measurement, and two that are drawn by hand
+    made = pictures.keys() - {"batches", "data_flow", "learning", "neural"}  # a measurement, and three drawn by hand
     assert made == COMMANDS.keys()
     assert len({str(list_shapes(pictures[name])) for name in made}) == len(made)
     shown = [name for page in PAGES for name in re.findall(r"pictures/(\w+)\.svg", page.read_text(encoding="utf-8"))]

@@ -7,9 +7,12 @@ largest influence on the correction; this needs PyTorch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING
 
 from epigym.cli.runner import run
@@ -18,8 +21,11 @@ from epigym.config.packages import extras
 from epigym.config.values import Natural
 
 _SHOWN = 5  # most names of a feature
+_KIND = re.compile(r"(?:round \d+ of |any )?(\w+)")  # how the description of a feature or type begins
+_DIGITS = re.compile(r"\b[0-9a-f]{8}\b")  # of a colour
 
 if TYPE_CHECKING:
+    from epigym.features.description import Description
     from epigym.features.types import FeatureTypes
     from epigym.space.space import StateSpace
     from learn.models.gine.model import NetworkModel
@@ -114,22 +120,40 @@ def _format_parts(found: Explanation, base: str) -> Iterator[str]:
 
 def _format_features(found: Explanation, top: int) -> Iterator[str]:
     """Format the features with the largest contributions, then the features that their texts mention."""
-    from epigym.features.description import short
     from epigym.features.texts import find_mentioned
 
     shown = [part for part in found.parts[:top] if part.contribution]
     if not shown:
         return
+    texts = {part.colour: found.definitions[part.colour] for part in shown}
+    mentioned = find_mentioned(texts.values(), found.definitions)
+    labels = _label(find_mentioned(found.definitions.values(), found.definitions))
     yield f"{'contribution':>12} {'weight':>10} {'value':>8} {'seen':>8}  feature"
     for part in shown:
         numbers = f"{part.contribution:12.4f} {part.weight:10.4f} {part.value:8.4g} {part.seen:8}"
-        here = _format_names(found.names[part.colour])
-        yield f"{numbers}  {short(part.colour)}  {here} = {found.definitions[part.colour]}"
-    lines = [found.definitions[part.colour] for part in shown]
-    others = find_mentioned(lines, found.definitions).keys() - {part.colour for part in shown}
+        label = f"{labels[part.colour]} = " if part.colour in mentioned else ""
+        text = _insert_labels(texts[part.colour], labels)
+        yield f"{numbers}  {_format_names(found.names[part.colour])} = {label}{text}"
+    others = {colour: text for colour, text in mentioned.items() if colour not in texts}
     if others:
         yield from ("", "mentioned there:")
-        yield from (f"  {short(colour)}  {text}" for colour, text in found.definitions.items() if colour in others)
+        yield from sorted(f"  {labels[colour]} = {_insert_labels(text, labels)}" for colour, text in others.items())
+
+
+def _label(descriptions: Mapping[int, Description]) -> dict[int, str]:
+    """A kind and a number for each colour that is described, such as `agent 1`, in place of its digits."""
+    numbers = defaultdict[str, Iterator[int]](lambda: count(1))
+    kinds = {colour: _KIND.match(text.text) for colour, text in sorted(descriptions.items())}
+    return {colour: f"{kind[1]} {next(numbers[kind[1]])}" for colour, kind in kinds.items() if kind}
+
+
+def _insert_labels(text: Description, labels: Mapping[int, str]) -> str:
+    """A text with labels in place of the digits of the colours that it mentions."""
+    from epigym.features.description import short
+
+    digits = {short(colour): labels[colour] for colour in text.mentions & labels.keys()}
+    named = _DIGITS.sub(lambda found: digits.get(found[0], found[0]), text.text)
+    return re.sub(r"\b(\w+) (?=\1 \d)", "", named)  # of `belief belief 1`
 
 
 def _format_names(names: Sequence[str]) -> str:

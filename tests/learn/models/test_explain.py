@@ -85,11 +85,16 @@ class Printed:
         return found
 
     @property
+    def labels(self) -> set[str]:
+        """The labels that lines explain."""
+        return set(re.findall(r"(?:^  |\] = )([a-z]+ \d+) = ", "\n".join(self.lines), flags=re.MULTILINE))
+
+    @property
     def features(self) -> list[list[str]]:
         """The rows of the table."""
         start = next(place for place, line in enumerate(self.lines) if line.split()[:1] == ["contribution"])
         table = self.lines[start + 1 :]
-        return [line.split(maxsplit=5) for line in table[: table.index("") if "" in table else None]]
+        return [line.split(maxsplit=4) for line in table[: table.index("") if "" in table else None]]
 
 
 def run_explain(capsys: pytest.CaptureFixture[str], *overrides: str) -> Printed:
@@ -119,16 +124,26 @@ def test_what_is_printed(file: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert len(rows) == found.known
     assert sum(float(row[0]) for row in rows) == pytest.approx(numbers["features"], abs=1e-4 * len(rows))
     for row, part in zip(rows, found.parts, strict=False):
-        assert row[4] == f"{part.colour:016x}"[:8]
         assert [float(cell) for cell in row[:4]] == pytest.approx(part[1:], rel=1e-3, abs=1e-4)
-        here, _, general = row[5].partition(" = ")
-        assert general == str(found.definitions[part.colour])
+        here, _, general = row[4].partition("] = ")
+        assert stands_for(general, str(found.definitions[part.colour]), said.labels)
         shown = here.strip("[]").split("; ")
         assert shown[:5] == list(found.names[part.colour])[:5]
         assert shown[5:] == ([f"{len(found.names[part.colour]) - 5} more"] if len(found.names[part.colour]) > 5 else [])
-    ends = {line.split()[0]: line for line in said.lines[said.lines.index("mentioned there:") + 1 :]}
-    used = set(re.findall(r"\b[0-9a-f]{8}\b", " ".join([*(row[5] for row in rows), *ends.values()])))
-    assert used - {row[4] for row in rows} == ends.keys()
+    text = "\n".join(said.lines)
+    assert not re.search(r"\b[0-9a-f]{8}\b", text)  # words, not hashes
+    assert set(re.findall(LABEL, "\n".join(line.partition(" = ")[2] for line in said.lines))) == said.labels
+    assert len({*said.labels}) > 3
+
+
+LABEL = r"\b(?!round|events|goal|needed|or|of)[a-z]+ \d+(?=[\[\],;:.(){} ]|$)"
+
+
+def stands_for(text: str, definition: str, labels: set[str]) -> bool:
+    """Whether a text is a definition with a label in place of each hash."""
+    pattern = "|".join(map(re.escape, labels))
+    parts = map(re.escape, re.split(r"(?:(?<=round . of )\w+ )?\b[0-9a-f]{8}\b", definition))
+    return re.fullmatch(rf"(?:(?:{pattern}) = )?" + rf"(?:\w+ )?(?:{pattern})".join(parts), text) is not None
 
 
 @pytest.mark.parametrize(

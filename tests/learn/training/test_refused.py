@@ -102,7 +102,7 @@ CASES = (
     Case("trainer=gpu", "trainer=gpu: expected a mapping"),
     Case("-m hydra/launcher=slurm encoding=map,hash", "hydra/launcher=slurm: there is no sbatch: start it on a machine "
          "that can submit, or give hydra/launcher=local", 66),
-    Case("run_dir=file/run", "cannot write file/run: file is not a folder", 73),
+    Case("run_dir=file/run", "cannot write file/run: file is not a folder: name another with run_dir=", 73),
     Case("run_dir=finished_0",
          "run_dir=finished_0: there is a training: go on with ckpt_path=last, or name another"),
     *(

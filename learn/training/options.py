@@ -16,8 +16,8 @@ from learn.data.sources import SourceOptions
 from learn.models.files import MODEL_FILE
 from learn.models.gine.kinds import CLASSES, PAPER, Margin
 
-RUN_FILE = "run.json"
-"""The record of a run, written into its folder when it is finished."""
+RUN_FILE, OVERRIDES = "run.json", "overrides.yaml"
+"""The record of a run, written into its folder when it is finished, and its settings of the command line."""
 CHECKPOINTS, LAST = "checkpoints", "last.ckpt"
 """The subfolder of a run with Lightning's checkpoints, and the file of the one of the last epoch."""
 ENCODING = {"makes": "epigym.encoding.encoder:make_encoding"}

@@ -28,7 +28,7 @@ from epigym.errors import UsageError
 from epigym.io.files import write_text
 from epigym.names import unknown
 from learn.training.module import GineModule
-from learn.training.options import CHECKPOINTS, LAST, Training, as_yaml
+from learn.training.options import CHECKPOINTS, LAST, OVERRIDES, Training, as_yaml
 from learn.training.resuming import ChecksummedIO, Continuation, History
 
 C = TypeVar("C", bound=Callback)
@@ -183,7 +183,7 @@ def write_settings(settings: Training) -> None:
     write_text(settings.run_dir / "config.yaml", as_yaml(settings))
     if HydraConfig.initialized():
         overrides = OmegaConf.to_yaml(HydraConfig.get().overrides.task)
-        write_text(settings.run_dir / "overrides.yaml", overrides)
+        write_text(settings.run_dir / OVERRIDES, overrides)
 
 
 def fit(trainer: Trainer, module: GineModule, data: LightningDataModule, checkpoint: Path | None) -> bool:

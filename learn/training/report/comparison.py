@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import nan
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from epigym.errors import EpigymError, MissingError
 from epigym.io.checksummed import read_checksummed
-from learn.training.options import RUN_FILE
+from learn.training.options import OVERRIDES, RUN_FILE
 
 logger = logging.getLogger(__name__)
 
@@ -40,24 +42,34 @@ COLUMNS = {
 def compare_runs(folder: Path) -> list[dict[str, Any]]:
     """One row for every finished run below a folder, sorted by domains and encoding.
 
-    Damaged records are skipped with a warning. Metrics that no run has are omitted; missing metrics of a run are NaN.
+    The last column has the overrides of the command line in which the runs differ, such as those of a sweep. Damaged
+    records are skipped with a warning. Metrics that no run has are omitted; missing metrics of a run are NaN.
 
     Raises:
         MissingError: when there is no finished run.
     """
     rows = []
-    for path in sorted(folder.rglob(RUN_FILE)):
+    paths = sorted(folder.rglob(RUN_FILE))
+    for path, overrides in zip(paths, _list_differences(paths), strict=True):
         try:
             record = read_checksummed(path, "train again, or delete it")
-            rows.append((_make_key(record), _make_row(record)))
+            rows.append((_make_key(record), _make_row(record) | {"overrides": overrides}))
         except (EpigymError, KeyError, TypeError, ValueError) as error:
             reason = error if isinstance(error, EpigymError) else f"{path}: {error!r}"
             logger.warning("skipped the damaged record of a run: %s", reason)
     if not rows:
         raise MissingError(f"there is no finished run below {folder}: expected some {RUN_FILE} of learn.train")
     ordered = [row for _, row in sorted(rows, key=itemgetter(0))]
-    used = [name for name in ordered[0] if any(row[name] is not None for row in ordered)]
+    used = [name for name in ordered[0] if any(row[name] not in (None, "") for row in ordered)]
     return [{name: nan if row[name] is None else row[name] for name in used} for row in ordered]
+
+
+def _list_differences(paths: Sequence[Path]) -> list[str]:
+    """The overrides of each run that not all runs have."""
+    files = [path.with_name(OVERRIDES) for path in paths]
+    given = [yaml.safe_load(file.read_text(encoding="utf-8")) if file.exists() else [] for file in files]
+    common = set.intersection(*map(set, given)) if given else set()
+    return [" ".join(one for one in each if one not in common) for each in given]
 
 
 def _make_key(record: Mapping[str, Any]) -> tuple[Any, ...]:

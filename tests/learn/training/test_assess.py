@@ -118,6 +118,9 @@ def test_compared_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str], monke
     finish(tmp_path / "runs" / "0", "grapevine", "map", 0.25)
     finish(tmp_path / "runs" / "1", "grapevine", "hash", 0.75)
     finish(tmp_path / "runs" / "2", "assembly_line", "map", float("nan"))
+    for name in ("0", "1"):
+        (tmp_path / "runs" / name / "overrides.yaml").write_text(f"[data=published, model.optimizer.lr=1e-{name}]")
+    (tmp_path / "runs" / "2" / "overrides.yaml").write_text("[data=published]")
     compare(Compare(run_dir=tmp_path / "out", debug=False, runs=tmp_path / "runs"))
     assert "grapevine" in capsys.readouterr().out
     with (tmp_path / "out" / "comparison.csv").open(newline="") as file:
@@ -128,6 +131,7 @@ def test_compared_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str], monke
         ("grapevine", "map"),
     ]
     assert [row["R²"] for row in stored] == ["nan", "0.75", "0.25"]
+    assert [row["overrides"] for row in stored] == ["", "model.optimizer.lr=1e-1", "model.optimizer.lr=1e-0"]
     assert stored[0].keys() >= {"MAE", "median MAE", "SUB MAE", "epochs", "samples", "waiting"}
     _, _, heading, marks, *lines = (tmp_path / "out" / "comparison.md").read_text().splitlines()
     assert heading.startswith("| trained on | encoding | objective | base | seed |")

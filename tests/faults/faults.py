@@ -220,6 +220,21 @@ FAULTS: Mapping[str, Fault] = {
         (("epigym/drawing/steps.py", "if all(row == {event} for", "if all(event in row for"),),
         ("tests/epigym/drawing/test_steps.py",),
     ),
+    "drawing: changed worlds": Fault(
+        "a world counts as changed when an agent considers the same worlds possible",
+        (("epigym/drawing/steps.py", "for pair in row} != known", "for pair in row} == known"),),
+        ("tests/epigym/drawing/test_steps.py",),
+    ),
+    "drawing: text of pictures": Fault(
+        "the page shrinks pictures so that their text has fewer than 11 pixels",
+        (("epigym/drawing/page.py", "SMALLEST, LARGEST, HIGHEST = 0.75", "SMALLEST, LARGEST, HIGHEST = 0.6"),),
+        ("tests/epigym/drawing/test_page.py",),
+    ),
+    "reports: interval of a share": Fault(
+        "the interval of a share is exact, not Wilson's",
+        (("search/reports/metrics.py", 'method="wilson"', 'method="exact"'),),
+        ("tests/search/reports/test_metrics.py",),
+    ),
     "drawing: standing": Fault(
         "a true belief of an agent that is mistaken about the world counts as knowledge",
         (("epigym/drawing/beliefs.py", "Standing.KNOWS: right & itself[:, None],", "Standing.KNOWS: right,"),),

@@ -173,7 +173,9 @@ class Command(NamedTuple):
         if not LOCAL.keys().isdisjoint(self.arguments):
             shown = [LOCAL.get(one, one) for one in self.arguments if not one.startswith(OF_CLUSTERS)]
         is_demo = self.arguments in [shlex.split(command)[3:] for command in DEMO]
-        return [*shown, *shlex.split("" if is_demo else SHORT.get(self.kind, ""))]
+        short = shlex.split("" if is_demo else SHORT.get(self.kind, ""))
+        is_suite = not any(word.startswith("problems=") for word in shown)
+        return [*shown, *(word for word in short if is_suite or not word.startswith("per_domain="))]
 
 
 Serve = Callable[[Command, Path, Path], int]

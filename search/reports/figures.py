@@ -61,7 +61,9 @@ def draw_aggregates(outcomes: SearchOutcomes) -> Figure:
         axes.grid(axis="x", alpha=0.3)
     panels[0].set_yticks(range(len(outcomes.configurations)), map(_escape, outcomes.configurations))
     panels[0].invert_yaxis()
-    figure.suptitle(f"interquartile mean with 95 % interval over the {len(shared)} problems that all solved", fontsize="medium")
+    figure.suptitle(
+        f"interquartile mean with 95 % interval over the {len(shared)} problems that all solved", fontsize="medium"
+    )
     return figure
 
 

@@ -151,9 +151,11 @@ def _run_composed(task: Callable[[S], ExitCode | float | None], settings: type[S
     """Compose the configuration and call the task; its exit code."""
     code: ExitCode | None = None
     failure: Exception | None = None
+    place = "hydra.run.dir" if {"-m", "--multirun"}.isdisjoint(sys.argv) else "hydra.sweep.dir"
 
     def job(config: DictConfig) -> Any:
-        nonlocal code, failure
+        nonlocal code, failure, place
+        place = ""
         overrides = HydraConfig.get().overrides.task
         if HydraConfig.get().mode is RunMode.MULTIRUN:  # Hydra runs the other jobs before it raises an error
             # Sweepers minimise a number.
@@ -166,7 +168,12 @@ def _run_composed(task: Callable[[S], ExitCode | float | None], settings: type[S
         return None
 
     job.__module__ = command  # names the job after the command
-    hydra.main(version_base="1.3", config_path=str(PLACE / "conf"), config_name=command.rpartition(".")[2])(job)()
+    try:
+        hydra.main(version_base="1.3", config_path=str(PLACE / "conf"), config_name=command.rpartition(".")[2])(job)()
+    except OSError as error:
+        if not place or error.filename is None:
+            raise
+        raise OSError(error.errno, f"{error.strerror}: name another with {place}=", error.filename) from None  # Hydra's
     if failure is not None:
         raise failure
     return code or ExitCode.SUCCESS

@@ -160,6 +160,7 @@ def test_folders_of_runs(call: Call, tmp_path: Path) -> None:
         assert (code, errors.count("\n")) == (ExitCode.CANNOT_WRITE, 1)
         assert errors.startswith(f"error: cannot write outputs/{path}: ")
         assert errors.endswith(f": name another with {place}=\n")
+    assert call("solve", "-m", "coin.txt", "agent=bfs,dfs")[2].endswith(": name another with hydra.sweep.dir=\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["coin.txt", "outputs"]
     log, folder = logging.Logger("run"), tmp_path / "run"
     log.addHandler(handler := RunLog(str(folder / "run.log")))

@@ -17,6 +17,7 @@
 #include "checks.hpp"
 #include "features.hpp"
 #include "gine.hpp"
+#include "parallel.hpp"
 #include "relational_graphs.hpp"
 #include "relaxation.hpp"
 #include "relaxation_builder.hpp"
@@ -124,6 +125,15 @@ struct SharedGraphs {
           graphs(shared.space, std::move(tables), {types.data(), types.data() + types.size()}, types.shape(1)) {}
     SharedSpace& owner;
     RelationalGraphs graphs;
+
+    // What a thread needs to build graphs and to evaluate them; the first one uses `graphs`.
+    struct Worker {
+        std::unique_ptr<RelationalGraphs> copy;
+        TypedGraph graph;
+        ForwardPass pass;
+    };
+    std::vector<Worker> workers;
+    Pace pace;
 };
 
 template <class T>
@@ -424,16 +434,19 @@ auto values(const GineNetwork& network, GraphInput input, const Input2<std::int6
     }());
 }
 
-// Building a graph holds the lock of the space, the forward pass does not.
-auto score(const GineNetwork& network, SharedGraphs& shared, const Ids& ids) {
+auto score(const GineNetwork& network, SharedGraphs& shared, const Ids& ids, unsigned threads) {
     network.check(shared.graphs);
     auto out = new_array<float>(ids.shape(0));
-    TypedGraph graph;
-    ForwardPass pass;
-    for (std::size_t k = 0; k < ids.shape(0); ++k) {
-        shared.owner.with_lock([&](Space&) { shared.graphs.build(span_of(ids)[k], graph); });
-        out.data()[k] = network.value(graph, shared.graphs, pass);
-    }
+    shared.owner.with_lock([&](Space&) {
+        while (shared.workers.size() < threads)
+            shared.workers.push_back({shared.workers.empty() ? nullptr : shared.graphs.copy(), {}, {}});
+        shared.pace.run(ids.shape(0), threads, [&](unsigned thread, std::size_t k) {
+            auto& [copy, graph, pass] = shared.workers[thread];
+            RelationalGraphs& graphs = copy ? *copy : shared.graphs;
+            graphs.build(span_of(ids)[k], graph);
+            out.data()[k] = network.value(graph, graphs, pass);
+        });
+    });
     return out;
 }
 
@@ -603,17 +616,15 @@ NB_MODULE(_core, m) {
             "The number of computations of costs.")
         .def(
             "evaluate",
-            [](SharedRelaxation& self, const Ids& ids) {
+            [](SharedRelaxation& self, const Ids& ids, unsigned threads) {
                 Relaxed out;
-                self.owner.with_lock([&](Space&) {
-                    for (StateId id : span_of(ids)) self.relaxation.evaluate(id, out);
-                });
+                self.owner.with_lock([&](Space&) { self.relaxation.evaluate(span_of(ids), threads, out); });
                 return std::make_tuple(to_numpy(std::move(out.h_add)), to_numpy(std::move(out.h_ff)),
                                        to_numpy(std::move(out.cost)), to_numpy(std::move(out.actions)),
                                        to_numpy(std::move(out.unreached)), to_numpy(std::move(out.preferred_ptr)),
                                        to_numpy(std::move(out.preferred)));
             },
-            "ids"_a)
+            "ids"_a, "threads"_a = 1)
         .def(
             "find_added_facts",
             [](SharedRelaxation& self, StateId id) {
@@ -715,7 +726,7 @@ NB_MODULE(_core, m) {
             },
             "features"_a, "kind"_a, "edge_index"_a, "edge_label"_a, "node_ptr"_a, "edge_ptr"_a,
             "The value of each graph, from the input float32[n, width] and the kind of every node.")
-        .def("score", &score, "graphs"_a, "ids"_a, "The value of each e-state's graph.");
+        .def("score", &score, "graphs"_a, "ids"_a, "threads"_a = 1, "The value of each e-state's graph.");
 
     nb::class_<WorldLabels>(m, "WorldLabels", "Numbers for the distinct (valuation, repetition index) pairs of worlds.")
         .def(nb::init<>())

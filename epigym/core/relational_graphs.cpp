@@ -52,6 +52,11 @@ RelationalGraphs::RelationalGraphs(const Space& space, FeatureTables tables, std
     list_edges();
 }
 
+std::unique_ptr<RelationalGraphs> RelationalGraphs::copy() const {
+    std::vector types(types_.begin(), types_.end() - static_cast<std::ptrdiff_t>(columns_));
+    return std::make_unique<RelationalGraphs>(*space_, tables_, std::move(types), columns_);
+}
+
 void RelationalGraphs::list_edges() {
     const auto each_edge = [](const FeatureTables::Edges& edges, auto&& visit) {
         for (std::uint32_t row = 0; row + 1 < edges.ptr.size(); ++row)

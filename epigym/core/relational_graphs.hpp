@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "features.hpp"
@@ -70,6 +71,9 @@ public:
     RelationalGraphs(const Space& space, FeatureTables tables, std::vector<std::int64_t> types, std::size_t columns);
     RelationalGraphs(const RelationalGraphs&) = delete;
     RelationalGraphs& operator=(const RelationalGraphs&) = delete;
+
+    // The same graphs for another thread.
+    std::unique_ptr<RelationalGraphs> copy() const;
 
     std::size_t columns() const { return columns_; }
     const std::int64_t* types(std::uint32_t place) const { return types_.data() + place * columns_; }

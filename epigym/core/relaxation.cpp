@@ -9,78 +9,80 @@ namespace epi {
 
 using Kind = RelaxationData::Kind;
 
-Relaxation::Relaxation(const Space& space, RelaxationData data)
-    : space_(&space),
-      data_(std::move(data)),
-      paths_(data_.formulas, space.task().agents, data_.formula),
-      evaluators_(data_.formulas, space.task().fluents, space.task().agents, &paths_),
-      entries_(1),
-      status_(data_.kind.size()),
-      states_(data_.kind.size()),
-      queue_(data_.kind.size()),
-      wanted_(data_.kind.size()),
-      is_goal_(data_.kind.size()),
-      used_(space.task().actions.actions.size()) {
-    const auto nodes = static_cast<Node>(data_.kind.size());
-    for (Node node : data_.goal) is_goal_[node] = 1;
+RelaxationGraph::RelaxationGraph(const Space& of, RelaxationData content)
+    : space(of),
+      data(std::move(content)),
+      paths(data.formulas, of.task().agents, data.formula),
+      is_goal(data.kind.size()) {
+    const auto nodes = static_cast<Node>(data.kind.size());
+    for (Node node : data.goal) is_goal[node] = 1;
     const auto each_edge = [&](auto&& visit) {
         for (Node node = 0; node < nodes; ++node) {
-            for (auto k = data_.child_ptr[node]; k < data_.child_ptr[node + 1]; ++k) visit(data_.child[k], node);
-            for (auto k = data_.adder_ptr[node]; k < data_.adder_ptr[node + 1]; ++k) visit(data_.requirement[k], node);
+            for (auto k = data.child_ptr[node]; k < data.child_ptr[node + 1]; ++k) visit(data.child[k], node);
+            for (auto k = data.adder_ptr[node]; k < data.adder_ptr[node + 1]; ++k) visit(data.requirement[k], node);
         }
     };
-    above_ptr_.assign(nodes + 1, 0);
-    each_edge([&](Node below, Node) { ++above_ptr_[below + 1]; });
-    for (Node node = 0; node < nodes; ++node) above_ptr_[node + 1] += above_ptr_[node];
-    above_.resize(above_ptr_.back());
-    auto next = above_ptr_;
-    each_edge([&](Node below, Node node) { above_[next[below]++] = node; });
+    above_ptr.assign(nodes + 1, 0);
+    each_edge([&](Node below, Node) { ++above_ptr[below + 1]; });
+    for (Node node = 0; node < nodes; ++node) above_ptr[node + 1] += above_ptr[node];
+    above.resize(above_ptr.back());
+    auto next = above_ptr;
+    each_edge([&](Node below, Node node) { above[next[below]++] = node; });
     constexpr std::array kOpen{Status::Fact, Status::Any, Status::All};
     for (Node node = 0; node < nodes; ++node) {
-        const Kind kind = data_.kind[node];
-        all_open_.push_back(kOpen[static_cast<std::size_t>(kind)]);
-        all_states_.push_back({0, data_.child_ptr[node + 1] - data_.child_ptr[node]});
-        if (kind != Kind::All) atoms_.push_back(node);
-        else if (all_states_.back().missing == 0) empty_.push_back(node);
+        const Kind kind = data.kind[node];
+        all_open.push_back(kOpen[static_cast<std::size_t>(kind)]);
+        all_states.push_back({0, data.child_ptr[node + 1] - data.child_ptr[node]});
+        if (kind != Kind::All) atoms.push_back(node);
+        else if (all_states.back().missing == 0) empty.push_back(node);
     }
 }
 
+Relaxer::Relaxer(const RelaxationGraph& graph)
+    : graph_(graph),
+      evaluators_(graph.data.formulas, graph.space.task().fluents, graph.space.task().agents, &graph.paths),
+      status_(graph.data.kind.size()),
+      states_(graph.data.kind.size()),
+      queue_(graph.data.kind.size()),
+      wanted_(graph.data.kind.size()),
+      used_(graph.space.task().actions.actions.size()) {}
+
 // Determines whether a node costs nothing.
 template <class Truths>
-bool Relaxation::test(Node node, Truths& truths) {
-    const auto first = data_.child_ptr[node], end = data_.child_ptr[node + 1];
+bool Relaxer::test(Node node, Truths& truths) {
+    const auto first = graph_.data.child_ptr[node], end = graph_.data.child_ptr[node + 1];
     bool found;
-    if (data_.kind[node] == Kind::All) {
+    if (graph_.data.kind[node] == Kind::All) {
         std::uint32_t missing = 0;
-        for (auto k = first; k < end; ++k) missing += !is_free(data_.child[k], truths);
+        for (auto k = first; k < end; ++k) missing += !is_free(graph_.data.child[k], truths);
         states_[node] = {0, missing};
         found = missing == 0;
     } else {
-        found = truths.holds(data_.formula[node]);
-        for (auto k = first; k < end && !found; ++k) found = is_free(data_.child[k], truths);
+        found = truths.holds(graph_.data.formula[node]);
+        for (auto k = first; k < end && !found; ++k) found = is_free(graph_.data.child[k], truths);
     }
     status_[node] = found ? Status::Free : Status::Costly;
     return found;
 }
 
 // Starts to compute the cost of a costly node.
-void Relaxation::open(Node node) {
+void Relaxer::open(Node node) {
     ++opened_;
-    status_[node] = all_open_[node];
-    if (data_.kind[node] == Kind::Fact) {
+    status_[node] = graph_.all_open[node];
+    if (graph_.data.kind[node] == Kind::Fact) {
         open_.push_back(node);
         return;
     }
-    for (auto k = data_.child_ptr[node]; k < data_.child_ptr[node + 1]; ++k)
-        if (status_[data_.child[k]] == Status::Costly) open(data_.child[k]);
+    for (auto k = graph_.data.child_ptr[node]; k < graph_.data.child_ptr[node + 1]; ++k)
+        if (status_[graph_.data.child[k]] == Status::Costly) open(graph_.data.child[k]);
 }
 
 // Propagates the cost of a node, which is the current level, to the nodes that depend on it. Nodes are settled in
 // ascending order of cost, so that the first settled one determines the cost of a fact or a disjunction.
-void Relaxation::settle(Node node) {
+void Relaxer::settle(Node node) {
     const Cost cost = queue_.level();
-    for (auto k = above_ptr_[node]; k < above_ptr_[node + 1]; ++k) {
-        const Node above = above_[k];
+    for (auto k = graph_.above_ptr[node]; k < graph_.above_ptr[node + 1]; ++k) {
+        const Node above = graph_.above[k];
         switch (status_[above]) {
             case Status::Fact: finish(above, cost + 1); break;
             case Status::Any: finish(above, cost); break;
@@ -98,9 +100,9 @@ void Relaxation::settle(Node node) {
 // Opens the nodes that the goal depends on. Free nodes depend on nothing, and a fact with an adder whose requirement is
 // free needs no other adder.
 template <class Truths>
-void Relaxation::open_needed(Truths& truths) {
+void Relaxer::open_needed(Truths& truths) {
     std::ranges::fill(status_, Status::Unknown);
-    for (Node node : data_.goal) {
+    for (Node node : graph_.data.goal) {
         if (is_free(node, truths)) --unreached_goals_;
         else if (status_[node] == Status::Costly) open(node);
     }
@@ -108,13 +110,13 @@ void Relaxation::open_needed(Truths& truths) {
         const Node fact = open_.back();
         open_.pop_back();
         costly_.clear();
-        auto k = data_.adder_ptr[fact];
-        for (; k < data_.adder_ptr[fact + 1]; ++k) {
-            const Node requirement = data_.requirement[k];
+        auto k = graph_.data.adder_ptr[fact];
+        for (; k < graph_.data.adder_ptr[fact + 1]; ++k) {
+            const Node requirement = graph_.data.requirement[k];
             if (is_free(requirement, truths)) break;
             if (status_[requirement] == Status::Costly) costly_.push_back(requirement);
         }
-        if (k < data_.adder_ptr[fact + 1]) finish(fact, 1);
+        if (k < graph_.data.adder_ptr[fact + 1]) finish(fact, 1);
         else
             for (Node requirement : costly_)
                 if (status_[requirement] == Status::Costly) open(requirement);
@@ -123,12 +125,12 @@ void Relaxation::open_needed(Truths& truths) {
 
 // Opens all nodes.
 template <class Truths>
-void Relaxation::open_all(Truths& truths) {
-    status_ = all_open_;
-    states_ = all_states_;
-    for (Node node : atoms_)
-        if (truths.holds(data_.formula[node])) finish(node, 0);
-    for (Node node : empty_) finish(node, 0);
+void Relaxer::open_all(Truths& truths) {
+    status_ = graph_.all_open;
+    states_ = graph_.all_states;
+    for (Node node : graph_.atoms)
+        if (truths.holds(graph_.data.formula[node])) finish(node, 0);
+    for (Node node : graph_.empty) finish(node, 0);
     while (!queue_.empty()) settle(queue_.pop());
 }
 
@@ -136,11 +138,11 @@ void Relaxation::open_all(Truths& truths) {
 // node `excluded`, if any, never becomes true. When nearly all nodes are needed, it is cheaper to open all of them; the
 // next few computations then do.
 template <class Truths>
-void Relaxation::reach(Truths& truths, Node excluded) {
+void Relaxer::reach(Truths& truths, Node excluded) {
     ++evaluations_;
     excluded_ = excluded;
     queue_.clear();
-    unreached_goals_ = data_.goal.size();
+    unreached_goals_ = graph_.data.goal.size();
     if (excluded == kNone && full_computations_ == 0) {
         opened_ = 0;
         open_needed(truths);
@@ -153,7 +155,7 @@ void Relaxation::reach(Truths& truths, Node excluded) {
         while (!queue_.empty()) settle(queue_.pop());
 }
 
-void Relaxation::need(Node node) {
+void Relaxer::need(Node node) {
     if (wanted_[node] || cost(node) == 0) return;
     wanted_[node] = 1;
     touched_.push_back(node);
@@ -162,33 +164,33 @@ void Relaxation::need(Node node) {
 
 // Extracts the relaxed plan of cheapest supporters for the reachable subgoals. Returns whether all are reachable.
 template <class Truths>
-bool Relaxation::extract(Truths& truths) {
+bool Relaxer::extract(Truths& truths) {
     stack_.clear();
-    for (Node node : data_.goal)
+    for (Node node : graph_.data.goal)
         if (is_known(node)) need(node);
     while (!stack_.empty()) {
         const Node node = stack_.back();
         stack_.pop_back();
         const Cost level = states_[node].cost;
-        const auto first = data_.child_ptr[node], end = data_.child_ptr[node + 1];
-        switch (data_.kind[node]) {
+        const auto first = graph_.data.child_ptr[node], end = graph_.data.child_ptr[node + 1];
+        switch (graph_.data.kind[node]) {
             case Kind::All:
-                for (auto k = first; k < end; ++k) need(data_.child[k]);
+                for (auto k = first; k < end; ++k) need(graph_.data.child[k]);
                 break;
             case Kind::Any:
                 for (auto k = first; k < end; ++k) {
-                    if (cost(data_.child[k]) != level) continue;
-                    need(data_.child[k]);
+                    if (cost(graph_.data.child[k]) != level) continue;
+                    need(graph_.data.child[k]);
                     break;
                 }
                 break;
             case Kind::Fact:
-                for (auto k = data_.adder_ptr[node]; k < data_.adder_ptr[node + 1]; ++k) {
-                    const Node requirement = data_.requirement[k];
+                for (auto k = graph_.data.adder_ptr[node]; k < graph_.data.adder_ptr[node + 1]; ++k) {
+                    const Node requirement = graph_.data.requirement[k];
                     if (cost(requirement) != level - 1) continue;
-                    const auto op = data_.op[k], action = data_.action[op];
+                    const auto op = graph_.data.op[k], action = graph_.data.action[op];
                     if (used_[action] == 0) used_actions_.push_back(action);
-                    used_[action] |= is_free(data_.op_requirement[op], truths) ? 3 : 1;
+                    used_[action] |= is_free(graph_.data.op_requirement[op], truths) ? 3 : 1;
                     need(requirement);
                     break;
                 }
@@ -199,7 +201,7 @@ bool Relaxation::extract(Truths& truths) {
 }
 
 // Clears the relaxed plan.
-void Relaxation::clear_plan() {
+void Relaxer::clear_plan() {
     for (auto action : used_actions_) used_[action] = 0;
     for (Node node : touched_) wanted_[node] = 0;
     used_actions_.clear();
@@ -207,33 +209,112 @@ void Relaxation::clear_plan() {
 }
 
 // Computes costs and the relaxed plan. Returns whether it reaches the goal.
-bool Relaxation::compute(StateId id) {
-    return evaluators_.with(space_->packed_form(id), [&](auto& state) {
+bool Relaxer::compute(StateId id) {
+    return evaluators_.with(graph_.space.packed_form(id), [&](auto& state) {
         reach(state.truths);
         return extract(state.truths);
     });
 }
 
-void Relaxation::remember(StateId id, bool reached) {
-    if (entry_of_.size() <= id) entry_of_.resize(space_->size(), 0);
-    if (entry_of_[id] != 0) return;
-    entry_of_[id] = static_cast<std::uint32_t>(entries_.size());
+// Stores the result of a computation, and clears the relaxed plan.
+void Relaxer::store(bool reached, RelaxedState& out) {
     double total = 0;
-    for (Node node : data_.goal)
+    for (Node node : graph_.data.goal)
         if (is_known(node)) total += static_cast<double>(cost(node));
-    entries_.push_back({total, static_cast<std::int32_t>(used_actions_.size()), static_cast<std::int32_t>(unreached_goals_),
-                        preferred_.size()});
-    if (!reached) return;
-    std::sort(used_actions_.begin(), used_actions_.end());
-    for (auto action : used_actions_)
-        if (used_[action] & 2) preferred_.push_back(static_cast<std::int32_t>(action));
+    out.cost = total;
+    out.actions = static_cast<std::int32_t>(used_actions_.size());
+    out.unreached = static_cast<std::int32_t>(unreached_goals_);
+    out.preferred.clear();
+    if (reached) {
+        std::sort(used_actions_.begin(), used_actions_.end());
+        for (auto action : used_actions_)
+            if (used_[action] & 2) out.preferred.push_back(static_cast<std::int32_t>(action));
+    }
+    clear_plan();
 }
 
-void Relaxation::evaluate(StateId id, Relaxed& out) {
-    if (id >= entry_of_.size() || entry_of_[id] == 0) {
-        remember(id, compute(id));
-        clear_plan();
+void Relaxer::relax(StateId id, RelaxedState& out) { store(compute(id), out); }
+
+std::vector<std::int32_t> Relaxer::find_added_facts(StateId id, RelaxedState& out) {
+    std::vector<std::int32_t> found;
+    const bool reached = compute(id);
+    if (reached)
+        for (Node node : touched_)
+            if (graph_.data.kind[node] == Kind::Fact) found.push_back(static_cast<std::int32_t>(node));
+    std::sort(found.begin(), found.end());
+    store(reached, out);
+    return found;
+}
+
+// Replaces conjunctions (and disjunctions) among nodes by their parts.
+std::vector<RelaxationGraph::Node> RelaxationGraph::split_parts(std::vector<Node> nodes, bool of_disjunctions) const {
+    std::vector<Node> found;
+    while (!nodes.empty()) {
+        const Node node = nodes.back();
+        nodes.pop_back();
+        const auto kind = data.kind[node];
+        if (kind == Kind::All || (of_disjunctions && kind == Kind::Any))
+            for (auto k = data.child_ptr[node]; k < data.child_ptr[node + 1]; ++k) nodes.push_back(data.child[k]);
+        else
+            found.push_back(node);
     }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+}
+
+// A node is a landmark if the goal is unreachable when it never becomes true. Its possible first adders are those whose
+// requirements are still reachable then.
+Landmarks Relaxer::find_landmarks(StateId id) {
+    std::vector<Node> candidates;
+    Landmarks out{graph_.split_parts(graph_.data.goal), {}, {}};
+    std::vector<std::uint32_t> requiring(graph_.data.kind.size());
+    evaluators_.with(graph_.space.packed_form(id), [&](auto& state) {
+        reach(state.truths);
+        if (extract(state.truths))  // every landmark is in this plan
+            std::ranges::copy_if(touched_, std::back_inserter(candidates),
+                                 [&](Node node) { return graph_.data.kind[node] != Kind::All; });
+        clear_plan();
+        std::ranges::sort(candidates);
+        for (Node landmark : candidates) {
+            reach(state.truths, landmark);
+            if (unreached_goals_ == 0) continue;
+            out.nodes.push_back(landmark);
+            std::uint32_t adders = 0;
+            std::ranges::fill(requiring, 0);
+            for (Node fact : graph_.split_parts({landmark}, true)) {
+                for (auto k = graph_.data.adder_ptr[fact]; k < graph_.data.adder_ptr[fact + 1]; ++k) {
+                    if (!is_known(graph_.data.requirement[k])) continue;
+                    ++adders;
+                    for (Node part : graph_.split_parts({graph_.data.requirement[k]})) ++requiring[part];
+                }
+            }
+            for (Node other : candidates)
+                if (requiring[other] == adders) out.orders.emplace_back(other, landmark);
+        }
+    });
+    return out;
+}
+
+Relaxation::Relaxation(const Space& space, RelaxationData data) : graph_(space, std::move(data)), entries_(1) {
+    relaxers_.push_back(std::make_unique<Relaxer>(graph_));
+}
+
+std::uint64_t Relaxation::evaluations() const {
+    std::uint64_t sum = 0;
+    for (const auto& relaxer : relaxers_) sum += relaxer->evaluations();
+    return sum;
+}
+
+void Relaxation::store(StateId id, const RelaxedState& relaxed) {
+    if (entry_of_.size() <= id) entry_of_.resize(graph_.space.size(), 0);
+    if (entry_of_[id] != 0) return;
+    entry_of_[id] = static_cast<std::uint32_t>(entries_.size());
+    entries_.push_back({relaxed.cost, relaxed.actions, relaxed.unreached, preferred_.size()});
+    preferred_.insert(preferred_.end(), relaxed.preferred.begin(), relaxed.preferred.end());
+}
+
+void Relaxation::append(StateId id, Relaxed& out) const {
     const std::uint32_t number = entry_of_[id];
     const Entry& entry = entries_[number];
     const auto end = number + 1 < entries_.size() ? entries_[number + 1].preferred_first : preferred_.size();
@@ -247,66 +328,29 @@ void Relaxation::evaluate(StateId id, Relaxed& out) {
     out.preferred_ptr.push_back(static_cast<std::int64_t>(out.preferred.size()));
 }
 
-std::vector<std::int32_t> Relaxation::find_added_facts(StateId id) {
-    std::vector<std::int32_t> found;
-    const bool reached = compute(id);
-    if (reached)
-        for (Node node : touched_)
-            if (data_.kind[node] == Kind::Fact) found.push_back(static_cast<std::int32_t>(node));
-    std::sort(found.begin(), found.end());
-    remember(id, reached);
-    clear_plan();
-    return found;
-}
-
-// Replaces conjunctions (and disjunctions) among nodes by their parts.
-std::vector<Relaxation::Node> Relaxation::split_parts(std::vector<Node> nodes, bool of_disjunctions) const {
-    std::vector<Node> found;
-    while (!nodes.empty()) {
-        const Node node = nodes.back();
-        nodes.pop_back();
-        const auto kind = data_.kind[node];
-        if (kind == Kind::All || (of_disjunctions && kind == Kind::Any))
-            for (auto k = data_.child_ptr[node]; k < data_.child_ptr[node + 1]; ++k) nodes.push_back(data_.child[k]);
-        else
-            found.push_back(node);
+// The threads share e-states without a stored result; these are stored in ascending order.
+void Relaxation::evaluate(std::span<const StateId> ids, unsigned threads, Relaxed& out) {
+    missing_.clear();
+    for (StateId id : ids)
+        if (!is_stored(id)) missing_.push_back(id);
+    if (missing_.size() > 1) {
+        std::ranges::sort(missing_);
+        missing_.erase(std::ranges::unique(missing_).begin(), missing_.end());
     }
-    std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
-    return found;
+    if (relaxed_.size() < missing_.size()) relaxed_.resize(missing_.size());
+    while (relaxers_.size() < threads) relaxers_.push_back(std::make_unique<Relaxer>(graph_));
+    pace_.run(missing_.size(), threads, [&](unsigned thread, std::size_t k) {
+        relaxers_[thread]->relax(missing_[k], relaxed_[k]);
+    });
+    for (std::size_t k = 0; k < missing_.size(); ++k) store(missing_[k], relaxed_[k]);
+    for (StateId id : ids) append(id, out);
 }
 
-// A node is a landmark if the goal is unreachable when it never becomes true. Its possible first adders are those whose
-// requirements are still reachable then.
-Landmarks Relaxation::find_landmarks(StateId id) {
-    std::vector<Node> candidates;
-    Landmarks out{split_parts(data_.goal), {}, {}};
-    std::vector<std::uint32_t> requiring(data_.kind.size());
-    evaluators_.with(space_->packed_form(id), [&](auto& state) {
-        reach(state.truths);
-        if (extract(state.truths))  // every landmark is in this plan
-            std::ranges::copy_if(touched_, std::back_inserter(candidates),
-                                 [&](Node node) { return data_.kind[node] != Kind::All; });
-        clear_plan();
-        std::ranges::sort(candidates);
-        for (Node landmark : candidates) {
-            reach(state.truths, landmark);
-            if (unreached_goals_ == 0) continue;
-            out.nodes.push_back(landmark);
-            std::uint32_t adders = 0;
-            std::ranges::fill(requiring, 0);
-            for (Node fact : split_parts({landmark}, true)) {
-                for (auto k = data_.adder_ptr[fact]; k < data_.adder_ptr[fact + 1]; ++k) {
-                    if (!is_known(data_.requirement[k])) continue;
-                    ++adders;
-                    for (Node part : split_parts({data_.requirement[k]})) ++requiring[part];
-                }
-            }
-            for (Node other : candidates)
-                if (requiring[other] == adders) out.orders.emplace_back(other, landmark);
-        }
-    });
-    return out;
+std::vector<std::int32_t> Relaxation::find_added_facts(StateId id) {
+    RelaxedState relaxed;
+    auto found = relaxers_.front()->find_added_facts(id, relaxed);
+    store(id, relaxed);
+    return found;
 }
 
 }  // namespace epi

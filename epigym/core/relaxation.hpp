@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "belief_paths.hpp"
 #include "cost_queue.hpp"
 #include "none.hpp"
+#include "parallel.hpp"
 #include "space.hpp"
 
 namespace epi {
@@ -46,36 +49,12 @@ struct Landmarks {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> orders;  // (a, b): every first adder of b requires a
 };
 
-// Relaxes each e-state once and stores the result.
-class Relaxation {
+// The and-or graph with its inverse edges: what all threads read.
+class RelaxationGraph {
 public:
-    Relaxation(const Space& space, RelaxationData data);
-    Relaxation(const Relaxation&) = delete;
-    Relaxation& operator=(const Relaxation&) = delete;
-
-    const RelaxationData& data() const { return data_; }
-    // The number of nodes and edges.
-    std::size_t size() const { return data_.kind.size() + data_.child.size() + data_.requirement.size(); }
-    // The number of computations of costs.
-    std::uint64_t evaluations() const { return evaluations_; }
-
-    // These throw std::out_of_range when an id is unknown.
-    void evaluate(StateId id, Relaxed& out);
-    // The nodes of facts in the relaxed plan, ascending; not stored.
-    std::vector<std::int32_t> find_added_facts(StateId id);
-    Landmarks find_landmarks(StateId id);
-
-private:
     using Node = std::uint32_t;
     using Cost = std::uint64_t;
     static constexpr Cost kInfinite = ~Cost{0};
-
-    // The stored result for an e-state; its preferred actions end where the next entry starts.
-    struct Entry {
-        double cost;
-        std::int32_t actions, unreached;
-        std::uint64_t preferred_first;
-    };
 
     // The state of a node in a computation: unknown; free (cost 0); done (another cost); costly (not free). While its
     // cost is being computed, a costly node has its kind as its status: a fact, a disjunction ("any") or a sum ("all").
@@ -86,8 +65,55 @@ private:
         std::uint32_t missing;  // unfinished children of a sum
     };
 
+    RelaxationGraph(const Space& space, RelaxationData content);
+    RelaxationGraph(const RelaxationGraph&) = delete;
+    RelaxationGraph& operator=(const RelaxationGraph&) = delete;
+
+    const Space& space;
+    const RelaxationData data;
+    const BeliefPaths paths;
+    std::vector<std::uint32_t> above_ptr;  // nodes + 1
+    std::vector<Node> above;               // the nodes that depend on a node
+    std::vector<Node> atoms, empty;        // nodes that hold where a formula does; empty sums
+    std::vector<Status> all_open;          // initial values to compute the costs of all nodes
+    std::vector<State> all_states;         // as above
+    std::vector<std::uint8_t> is_goal;
+
+    // Replaces conjunctions (and disjunctions) among nodes by their parts.
+    std::vector<Node> split_parts(std::vector<Node> nodes, bool of_disjunctions = false) const;
+};
+
+// What is stored of the relaxation of an e-state.
+struct RelaxedState {
+    double cost;
+    std::int32_t actions, unreached;
+    std::vector<std::int32_t> preferred;
+};
+
+// Relaxes one e-state after the other: the working memory of one thread.
+class Relaxer {
+public:
+    explicit Relaxer(const RelaxationGraph& graph);
+    Relaxer(const Relaxer&) = delete;
+    Relaxer& operator=(const Relaxer&) = delete;
+
+    std::uint64_t evaluations() const { return evaluations_; }
+
+    // These throw std::out_of_range when the id is unknown.
+    void relax(StateId id, RelaxedState& out);
+    // Also the nodes of facts in the relaxed plan, ascending.
+    std::vector<std::int32_t> find_added_facts(StateId id, RelaxedState& out);
+    Landmarks find_landmarks(StateId id);
+
+private:
+    using Node = RelaxationGraph::Node;
+    using Cost = RelaxationGraph::Cost;
+    using Status = RelaxationGraph::Status;
+    using State = RelaxationGraph::State;
+    static constexpr Cost kInfinite = RelaxationGraph::kInfinite;
+
     bool compute(StateId id);
-    void remember(StateId id, bool reached);
+    void store(bool reached, RelaxedState& out);
     template <class Truths>
     bool test(Node node, Truths& truths);
     template <class Truths>
@@ -106,7 +132,7 @@ private:
         if (node == excluded_ || cost == kInfinite) return;
         status_[node] = cost == 0 ? Status::Free : Status::Done;
         states_[node].cost = cost;
-        unreached_goals_ -= is_goal_[node];
+        unreached_goals_ -= graph_.is_goal[node];
         queue_.push(cost, node);
     }
     void settle(Node node);
@@ -114,39 +140,68 @@ private:
     bool extract(Truths& truths);
     void need(Node node);
     void clear_plan();
-    std::vector<Node> split_parts(std::vector<Node> nodes, bool of_disjunctions = false) const;
 
     bool is_known(Node node) const { return status_[node] == Status::Free || status_[node] == Status::Done; }
     Cost cost(Node node) const {
         return status_[node] == Status::Free ? 0 : status_[node] == Status::Done ? states_[node].cost : kInfinite;
     }
 
-    const Space* space_;
-    RelaxationData data_;
-    BeliefPaths paths_;
+    const RelaxationGraph& graph_;
     Evaluators evaluators_;
-    std::vector<std::uint32_t> above_ptr_;  // nodes + 1
-    std::vector<Node> above_;               // the nodes that depend on a node
-    std::vector<Node> atoms_, empty_;       // nodes that hold where a formula does; empty sums
-    std::vector<Status> all_open_;          // initial values to compute the costs of all nodes
-    std::vector<State> all_states_;         // as above
-
     std::uint64_t evaluations_ = 0;
-    std::vector<std::uint32_t> entry_of_;  // per e-state: its entry, or 0
-    std::vector<Entry> entries_;           // the first is a dummy
-    std::vector<std::int32_t> preferred_;
 
     // Of the e-state at hand.
     std::vector<Status> status_;
     std::vector<State> states_;
     Node excluded_ = kNone;
     CostQueue queue_;
-    std::vector<std::uint8_t> wanted_, is_goal_;
+    std::vector<std::uint8_t> wanted_;
     std::size_t unreached_goals_ = 0, opened_ = 0;
     unsigned full_computations_ = 0;  // so many further computations compute the costs of all nodes
     std::vector<Node> open_, costly_, stack_, touched_;
     std::vector<std::uint8_t> used_;  // per action: 1 in the relaxed plan, 2 preferred
     std::vector<std::uint32_t> used_actions_;
+};
+
+// Relaxes each e-state once and stores the result.
+class Relaxation {
+public:
+    Relaxation(const Space& space, RelaxationData data);
+
+    const RelaxationData& data() const { return graph_.data; }
+    // The number of nodes and edges.
+    std::size_t size() const {
+        return graph_.data.kind.size() + graph_.data.child.size() + graph_.data.requirement.size();
+    }
+    // The number of computations of costs.
+    std::uint64_t evaluations() const;
+
+    // These throw std::out_of_range when an id is unknown. The results do not depend on the number of threads.
+    void evaluate(std::span<const StateId> ids, unsigned threads, Relaxed& out);
+    // The nodes of facts in the relaxed plan, ascending; not stored.
+    std::vector<std::int32_t> find_added_facts(StateId id);
+    Landmarks find_landmarks(StateId id) { return relaxers_.front()->find_landmarks(id); }
+
+private:
+    // The stored result for an e-state; its preferred actions end where the next entry starts.
+    struct Entry {
+        double cost;
+        std::int32_t actions, unreached;
+        std::uint64_t preferred_first;
+    };
+
+    bool is_stored(StateId id) const { return id < entry_of_.size() && entry_of_[id] != 0; }
+    void store(StateId id, const RelaxedState& relaxed);
+    void append(StateId id, Relaxed& out) const;
+
+    RelaxationGraph graph_;
+    std::vector<std::unique_ptr<Relaxer>> relaxers_;  // one for each thread
+    Pace pace_;
+    std::vector<std::uint32_t> entry_of_;  // per e-state: its entry, or 0
+    std::vector<Entry> entries_;           // the first is a dummy
+    std::vector<std::int32_t> preferred_;
+    std::vector<StateId> missing_;         // of the e-states at hand
+    std::vector<RelaxedState> relaxed_;    // their results
 };
 
 }  // namespace epi

@@ -1,14 +1,13 @@
 #include "space.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <exception>
 #include <stdexcept>
 #include <string>
-#include <thread>
 
 #include "none.hpp"
+#include "parallel.hpp"
 
 namespace epi {
 
@@ -301,17 +300,11 @@ void Space::produce(StateId id, Part part, Worker& worker, Successors& out) cons
 void Space::produce(std::span<const StateId> ids, std::uint32_t parts, unsigned threads) {
     while (workers_.size() < threads) workers_.push_back(std::make_unique<Worker>(task_, symmetries_));
     while (successors_.size() < ids.size() * parts) successors_.push_back(std::make_unique<Successors>());
-    std::atomic<std::size_t> next = 0;
-    const auto work = [&](Worker& worker) {
-        for (std::size_t k; (k = next++) < ids.size() * parts;) {
-            const StateId id = ids[k / parts];
-            const Part part{static_cast<std::uint32_t>(k % parts), parts};
-            if (!is_expanded(id)) produce(id, part, worker, *successors_[k]);
-        }
-    };
-    std::vector<std::jthread> pool;
-    for (unsigned t = 1; t < threads; ++t) pool.emplace_back([&, t] { work(*workers_[t]); });
-    work(*workers_[0]);
+    run_parallel(ids.size() * parts, threads, [&](unsigned thread, std::size_t k) {
+        const StateId id = ids[k / parts];
+        const Part part{static_cast<std::uint32_t>(k % parts), parts};
+        if (!is_expanded(id)) produce(id, part, *workers_[thread], *successors_[k]);
+    });
 }
 
 // Interns the successors of an e-state in action order, so that ids do not depend on the number of threads. Returns

@@ -71,7 +71,7 @@ class Relaxation:
     """
 
     def __init__(self, space: StateSpace) -> None:
-        self._task = space.task
+        self._space = space
         self._core = _core.Relaxation(space.core)
 
     @cached_property
@@ -81,7 +81,7 @@ class Relaxation:
         A node that is no fact stands for the formula that it requires.
         """
         lists, numbers = self._core.formulas()
-        formulas = unpack_formulas(self._task.fluents, self._task.agents, PackedFormulas(*lists))
+        formulas = unpack_formulas(self._space.task.fluents, self._space.task.agents, PackedFormulas(*lists))
         return tuple(formulas[number] for number in numbers)
 
     @property
@@ -98,8 +98,8 @@ class Relaxation:
         return self._core.evaluations
 
     def __call__(self, ids: ArrayLike) -> Relaxed:
-        """Relax e-states, int32[k]."""
-        return Relaxed(*self._core.evaluate(as_ids(ids)))
+        """Relax e-states, int32[k], by the threads of the space."""
+        return Relaxed(*self._core.evaluate(as_ids(ids), self._space.threads))
 
     def find_added_facts(self, state: int) -> NDArray[np.int32]:
         """int32[a]: the facts that the relaxed plan of an e-state adds, as indices into `facts`, ascending.

@@ -7,13 +7,15 @@ initial e-state, in the order in which e-states are reached.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
+from epigym.config.values import Count
 from epigym.errors import InconsistentBeliefsError, TaskError, UsageError
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.rows import Rows
@@ -24,6 +26,10 @@ from epigym.task.task import EState, Task
 
 Query = Callable[[ArrayLike], NDArray[np.bool_]]
 BoundQuery = _core.Query
+
+
+Threads = Count | Literal["auto"]
+"""A number of threads; `auto` is as many as processors that this process may use."""
 
 
 class Transitions(NamedTuple):
@@ -78,15 +84,16 @@ class StateSpace:
         consistent_beliefs: whether e-states with inconsistent beliefs are left out.
         symmetry: whether expansions leave out actions that a symmetry of the e-state maps to an earlier one, which is
             as good a start of a plan, see `epigym.task.symmetry`. Nothing else changes.
-        threads: how many threads compute the successors of an expansion; the result does not depend on it. They pay for
-            many e-states at a time, and for single ones of more than 64 worlds.
+        threads: how many threads compute the successors of an expansion, relaxations, and values of networks, or
+            `auto`, as many as processors that this process may use; the results do not depend on it. For successors
+            they pay for many e-states at a time, and for single ones of more than 64 worlds.
 
     Attributes:
         task: the ground planning task.
         consistent_beliefs: whether e-states with inconsistent beliefs are left out.
         symmetry: whether expansions leave out actions that symmetries make needless.
         initial: the id of the initial e-state, 0.
-        threads: how many compute successors.
+        threads: how many compute successors, relaxations and values of networks.
         symmetries: those of the task; none unless they are used.
         core: the same in the core, for queries and encoders that are bound to the space.
 
@@ -97,14 +104,14 @@ class StateSpace:
     """
 
     def __init__(
-        self, task: Task, *, consistent_beliefs: bool = False, symmetry: bool = False, threads: int = 1
+        self, task: Task, *, consistent_beliefs: bool = False, symmetry: bool = False, threads: Threads = 1
     ) -> None:
         if not isinstance(task, Task):
             raise UsageError(f"task={task!r}: expected a Task; load_problem makes one of the name or path of a problem")
         self.task = task
         self.consistent_beliefs = consistent_beliefs
         self.initial = 0
-        self.threads = _threads(threads)
+        self.threads = count_threads(threads)
         self.symmetry, self.symmetries = False, list[Symmetry]()
         try:
             self.core = _core.Space(**pack_task(task), consistent_beliefs=consistent_beliefs)
@@ -142,7 +149,7 @@ class StateSpace:
         """Relaxations computed so far, and the size of each in nodes and edges, see `epigym.features.relaxation`."""
         return self.core.relaxations
 
-    def expand(self, ids: ArrayLike, *, stop_at_goal: bool = False, threads: int | None = None) -> Transitions:
+    def expand(self, ids: ArrayLike, *, stop_at_goal: bool = False, threads: Threads | None = None) -> Transitions:
         """All actions that are allowed in e-states, less those that symmetries make needless, and where they lead.
 
         Args:
@@ -154,7 +161,7 @@ class StateSpace:
             TaskError: when designated worlds disagree about an agent's observability type.
             UsageError: when there are fewer threads than one.
         """
-        count = self.threads if threads is None else _threads(threads)
+        count = self.threads if threads is None else count_threads(threads)
         try:
             source, action, target, is_new = self.core.expand(as_ids(ids), stop_at_goal, count)
         except _core.Disagreement as error:
@@ -330,8 +337,14 @@ def as_id(number: int) -> int:
     return int(as_ids([number])[0])
 
 
-def _threads(count: int) -> int:
-    """How many threads, which are one at least."""
-    if count < 1:
-        raise UsageError(f"threads={count}: expected at least 1")
-    return count
+def count_threads(threads: Threads) -> int:
+    """How many threads; `auto` is as many as processors that this process may use.
+
+    Raises:
+        UsageError: when there are fewer than one.
+    """
+    if threads == "auto":
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if threads < 1:
+        raise UsageError(f"threads={threads}: expected at least 1, or auto")
+    return threads

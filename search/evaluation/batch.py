@@ -47,7 +47,7 @@ class RecordBatch:
     @property
     def processors(self) -> int:
         """Number of processors in use."""
-        return self.parallel * max(int(record.configuration.agent.get("threads", 1)) for record in self.records)
+        return self.parallel * max(record.configuration.threads for record in self.records)
 
     def find_unreadable(self) -> list[str]:
         """Why files cannot be read: of the problems whose outcomes are missing or errors, in their order."""

@@ -10,10 +10,10 @@ from typing import Any
 
 from epigym.config.registry import default_settings
 from epigym.config.targets import TARGET, full_name, is_importable
-from epigym.config.values import Count, convert
+from epigym.config.values import convert
 from epigym.errors import UsageError
 from epigym.names import unknown
-from epigym.space.space import StateSpace
+from epigym.space.space import StateSpace, Threads, count_threads
 from epigym.task.task import Task
 from search.agents import AGENTS, Agent, choose_heuristic_for, get_label, make_agent, to_settings
 from search.agents.result import join_label
@@ -56,7 +56,7 @@ class Configuration:
         """
         agent = _settings("agent", agent, AGENTS)
         convert(agent.get("symmetry", False), bool, f"agent {get_label(agent)!r}: symmetry")
-        convert(agent.get("threads", 1), Count, f"agent {get_label(agent)!r}: threads")
+        convert(agent.get("threads", 1), Threads, f"agent {get_label(agent)!r}: threads")
         made = make_agent(**agent)
         if not made.is_informed:
             return cls(agent)
@@ -98,16 +98,20 @@ class Configuration:
         """Whether the state space uses symmetries, see `StateSpace`."""
         return bool(self.agent.get("symmetry", False))
 
+    @property
+    def threads(self) -> int:
+        """The number of threads of the state space."""
+        return count_threads(self.agent.get("threads", 1))
+
     def adapt_to(self, space: StateSpace) -> Configuration:
         """The configuration with at least the symmetries and threads of `space`."""
-        threads = max(self.agent.get("threads", 1), space.threads)
+        threads = max(self.threads, space.threads)
         agent = {**self.agent, "symmetry": self.symmetry or space.symmetry, "threads": threads}
         return replace(self, agent=agent)
 
     def make_space(self, task: Task, *, consistent_beliefs: bool = False) -> StateSpace:
         """Make the state space for the agent."""
-        threads = self.agent.get("threads", 1)
-        return StateSpace(task, consistent_beliefs=consistent_beliefs, symmetry=self.symmetry, threads=threads)
+        return StateSpace(task, consistent_beliefs=consistent_beliefs, symmetry=self.symmetry, threads=self.threads)
 
     def make_agent(self) -> Agent:
         """Make the agent."""

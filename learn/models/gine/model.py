@@ -189,7 +189,7 @@ class FusedScorer(CorrectingScorer):
 
     def _correct(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
         if not isinstance(self._encoder, Encoder):
-            return self._core.score(self._encoder.core, as_ids(ids))
+            return self._core.score(self._encoder.core, as_ids(ids), self._encoder.space.threads)
         nodes, *edges = self._encoder.graphs(ids)
         _, first, places = np.unique(np.packbits(nodes, axis=1), axis=0, return_index=True, return_inverse=True)
         inputs = self._model.embed(nodes[first])[places.ravel()]

@@ -65,7 +65,7 @@ def of_query(space: StateSpace) -> Callable[[Any], tuple[Any, ...]]:
 def of_network(space: StateSpace) -> Callable[[Any], tuple[Any, ...]]:
     encoder = RelationalEncoder(space, Relational(type_ids=TYPES - 1))
     network = _core.GineNetwork(random_weights(16, 2))
-    return lambda ids: (network.score(encoder.core, as_ids(ids)),)
+    return lambda ids: (network.score(encoder.core, as_ids(ids), space.threads),)
 
 
 # Objects of a space as functions of e-states. Their results are arrays that do not depend on earlier calls.
@@ -98,6 +98,19 @@ def test_shared_objects_give_threads_the_results_of_one(name: str) -> None:
             for state, arrays in found.items():
                 for one, other in zip(arrays, expected[state], strict=True):
                     assert np.array_equal(one, other), f"e-state {state}"
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+@pytest.mark.parametrize("name", ["relaxation", "network"])
+def test_batches_are_the_same_for_any_number_of_threads(name: str, threads: int) -> None:
+    """The first batch tells how long an e-state takes; the others are large enough for several threads."""
+    alone, shared = explore_some(), explore_some()
+    shared.threads = threads
+    expected, found = BOUND[name](alone), BOUND[name](shared)
+    for part in np.array_split(np.arange(len(alone)), 3):
+        ids = np.append(part, part[:2])
+        for one, other in zip(found(ids), expected(ids), strict=True):
+            assert np.array_equal(one, other)
 
 
 def test_threads_that_explore_one_space_reach_the_same_e_states() -> None:

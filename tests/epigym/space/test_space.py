@@ -1,5 +1,6 @@
 """`StateSpace`: ids, batches, threads, and every width of model that the core has code for."""
 
+import os
 import random
 from dataclasses import replace
 from itertools import product
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import epigym._core
 from epigym.encoding.encoder import Encoder
-from epigym.errors import LimitError, TaskError
+from epigym.errors import LimitError, TaskError, UsageError
 from epigym.reference import semantics as reference
 from epigym.space.rows import refine
 from epigym.space.space import StateSpace, Transitions, hold_each
@@ -20,6 +21,7 @@ from epigym.task.formula import TRUE, actually, fluent, not_
 from epigym.task.task import Action, Effect, EState, Event, Task
 from tests.helpers.marks import slow_but
 from tests.helpers.strategies import AGENTS, FLUENTS, estates, random_estate, random_formula, tasks, telling_task
+from tests.helpers.tasks import coin
 
 
 def explore(space: StateSpace, limit: int = 60) -> np.ndarray:
@@ -44,6 +46,14 @@ def test_threads_change_nothing(task: Task, threads: int) -> None:
             np.testing.assert_array_equal(left, right)
         frontier = expected.target[expected.is_new]
     assert len(alone) == len(shared)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="only Linux tells which processors a process may use")
+def test_all_cores_are_those_that_the_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 2, 5})
+    assert StateSpace(coin(), threads="auto").threads == 3
+    with pytest.raises(UsageError, match=r"^threads=0: expected at least 1, or auto$"):
+        StateSpace(coin(), threads=0)
 
 
 @pytest.mark.parametrize("worlds", [60, 66, 513])

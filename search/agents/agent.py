@@ -50,7 +50,7 @@ class Agent(ABC):
                 is reached.
 
         Returns:
-            The running search; its status is `solved` or `unsolvable`.
+            The running search; its status is `solved`, `unsolvable`, or a limit where an incomplete search gives up.
         """
 
 
@@ -133,14 +133,15 @@ def read_end(agent: Agent, run: SearchRun, end: object) -> SearchStatus:
     """The status that a search returned at its end.
 
     Raises:
-        ValueError: when it is not decided, or solved without a goal.
+        ValueError: when it is neither decided nor a limit, or solved without a goal.
     """
-    if not isinstance(end, str) or end not in (SearchStatus.SOLVED, SearchStatus.UNSOLVABLE):
-        expected = "SearchStatus.SOLVED or SearchStatus.UNSOLVABLE"
+    status = SearchStatus(end) if isinstance(end, str) and end in tuple(SearchStatus) else SearchStatus.ERROR
+    if status is SearchStatus.ERROR:
+        expected = "SearchStatus.SOLVED, UNSOLVABLE or a limit"
         raise ValueError(f"{name_method(agent, 'search')} returned {end!r}: expected {expected}")
-    if end == SearchStatus.SOLVED and run.goal is None:
+    if status is SearchStatus.SOLVED and run.plan() is None:
         raise ValueError(f"{name_method(agent, 'search')} returned 'solved' without a goal: set run.goal")
-    return SearchStatus(end)
+    return status
 
 
 def require_heuristic(agent: Agent, heuristic: Heuristic | None) -> None:

@@ -56,9 +56,9 @@ class Scoring(Heuristic):
         (Ending(SearchStatus.SOLVED),
          f"ValueError: {HERE}.Ending.search returned 'solved' without a goal: set run.goal"),
         *(
-            (Ending(end), f"ValueError: {HERE}.Ending.search returned {end!r}: expected SearchStatus.SOLVED or "
-             "SearchStatus.UNSOLVABLE")
-            for end in ("found", None, SearchStatus.TIME_LIMIT)
+            (Ending(end), f"ValueError: {HERE}.Ending.search returned {end!r}: expected SearchStatus.SOLVED, "
+             "UNSOLVABLE or a limit")
+            for end in ("found", None, SearchStatus.ERROR)
         ),
     ],
 )  # fmt: skip
@@ -73,6 +73,10 @@ def test_a_search_that_ends_wrongly(
         run_agent(agent, coin())
     assert line(raised.value) == f"{message} (add debug=true for the traceback)"
     assert ExitCode.after(raised.value) is ExitCode.FAILURE
+
+
+def test_an_incomplete_search_may_give_up() -> None:
+    assert run_agent(Ending(SearchStatus.EXPANSION_LIMIT), coin()).status is SearchStatus.EXPANSION_LIMIT
 
 
 @pytest.mark.parametrize("name", ["hfs", "hfs_star", "hfs_preferred", "lazy", "wa_star", "alternation", "bfws"])

@@ -218,6 +218,6 @@ def test_settings_of_linear_models(overrides: list[str]) -> None:
 
 def test_a_class_of_the_user_takes_its_own_values() -> None:
     own = ("model.optimizer._target_=torch.optim.SGD", "model.optimizer.lr=-1.0")
-    with pytest.raises(UsageError, match=r"model\.optimizer\.lr=-1\.0: expected at least 0"):
+    with pytest.raises(UsageError, match=r"model\.optimizer\.lr=-1\.0: expected more than 0"):
         compose(Train, "train", own[1])
     assert compose(Train, "train", *own).model.optimizer["lr"] == -1

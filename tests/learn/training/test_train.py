@@ -108,18 +108,18 @@ def test_all_choices_independent(fit: Fit, tmp_path: Path, encoding: str, object
 @pytest.mark.parametrize("base", ["h_ff", "h_add"])
 @pytest.mark.parametrize("encoding", ["hash", "relational"])
 def test_an_untrained_network_is_worth_its_base(fit: Fit, tmp_path: Path, encoding: str, base: str) -> None:
-    """A learning rate of 0 is the control; with another one the value is the base and a correction."""
+    """The control is a learning rate that changes no weight; with another one the value is the base, corrected."""
     states = make_rollout(load_problem(SMALL), ExplorerSettings("exhaustive"), 1, "samples")
     assert states is not None
     space, ids = states.space, states.ids
     costs = BaseHeuristic(space, base)(ids)  # type: ignore[arg-type]
     assert len(np.unique(costs)) > 1
-    for rate in ("0.0", "0.1"):
+    for rate in ("1e-60", "0.1"):
         chosen = (f"encoding={encoding}", f"base={base}", f"model.optimizer.lr={rate}", "model.schedule=constant")
         fit(*SMALL_DISTANCE, *chosen, run=rate)
         trained: Any = open_model(tmp_path / rate)
         scores = trained.make_scorer(space).score(ids)
-        assert np.array_equal(scores, costs) == (rate == "0.0")
+        assert np.array_equal(scores, costs) == (rate == "1e-60")
         with torch.no_grad():
             correction = trained.network(to_pyg(make_encoder(space, make_encoding(trained.encoding)).graphs(ids)))
         assert np.allclose(scores, correct(trained.base, costs, correction.numpy()), atol=1e-4)

@@ -62,7 +62,7 @@ def format_help(command: str) -> str:
 
 
 def _reflow(text: str, width: int) -> str:
-    """Paragraphs with lines of a width, those of which no line is longer as they are."""
+    """Paragraphs with lines of a width; paragraphs without longer lines stay as they are."""
     paragraphs = (part if max(map(len, part.splitlines())) <= width else textwrap.fill(part, width)
                   for part in text.split("\n\n"))  # fmt: skip
     return "\n\n".join(paragraphs)

@@ -126,7 +126,7 @@ struct SharedGraphs {
     SharedSpace& owner;
     RelationalGraphs graphs;
 
-    // What a thread needs to build graphs and to evaluate them; the first one uses `graphs`.
+    // The working memory of a thread; the first one builds its graphs with `graphs`.
     struct Worker {
         std::unique_ptr<RelationalGraphs> copy;
         TypedGraph graph;

@@ -83,7 +83,7 @@ public:
     std::vector<Node> split_parts(std::vector<Node> nodes, bool of_disjunctions = false) const;
 };
 
-// What is stored of the relaxation of an e-state.
+// The result for an e-state.
 struct RelaxedState {
     double cost;
     std::int32_t actions, unreached;

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from functools import partial
 from html.parser import HTMLParser
@@ -19,6 +18,7 @@ import yaml
 from search.agents import AGENTS
 from search.heuristics import HEURISTICS
 from tests.helpers.benchmark_files import ROOT
+from tests.helpers.serving import in_thread
 
 pytestmark = pytest.mark.slow
 
@@ -78,12 +78,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def served(site: Path) -> Iterator[str]:
     """The address of the site on a server: searches need one."""
     handler = partial(QuietHandler, directory=str(site))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, in_thread(server):
         yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-        thread.join()
 
 
 class QuietHandler(SimpleHTTPRequestHandler):

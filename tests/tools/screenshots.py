@@ -3,9 +3,8 @@
 python -m tests.tools.screenshots             writes docs/pictures/*.png, each with the text of its page
 """
 
-import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +27,7 @@ from search.reports.published import read_published
 from search.reports.writing import write_report
 from tests.conftest import CHROMIUM
 from tests.helpers.benchmark_files import ROOT
+from tests.helpers.serving import in_thread
 
 PICTURES = ROOT / "docs" / "pictures"
 PROBLEM, STEP = "coin_in_the_box/pl_7", 3
@@ -47,13 +47,8 @@ def open_addresses(folder: Path) -> Iterator[dict[str, str]]:
     pairs, measures = [sorted(found)], ["coverage", "expanded", "time", "length"]
     write_report(folder, SearchOutcomes(found), None, pairs, measures)
     exploration = Exploration(space, make_heuristic("h_ff", space))
-    with ExitStack() as stack:
-        app = make_app(exploration, Configuration.of("interleaved"), Limits(time_limit=60.0))
-        server = stack.enter_context(serve(app, "127.0.0.1", 0))
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        stack.callback(thread.join)
-        stack.callback(server.shutdown)
+    app = make_app(exploration, Configuration.of("interleaved"), Limits(time_limit=60.0))
+    with serve(app, "127.0.0.1", 0) as server, in_thread(server):
         yield {
             "explore_wide": f"{find_address(server)}?after={','.join(PLAN[:STEP])}",
             "page_wide": f"{(folder / 'plan.html').as_uri()}#step={STEP}",

@@ -1,7 +1,6 @@
 """The served page in a browser: acting, going back, asking, solving. Needs Playwright and a Chromium, else skipped."""
 
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -18,6 +17,7 @@ from search.exploring.server import find_address, serve
 from search.heuristics import make_heuristic
 from search.planning.configuration import Configuration
 from tests.helpers.sensing import looking
+from tests.helpers.serving import in_thread
 from tests.helpers.tasks import COIN, DELUDED
 
 pytestmark = pytest.mark.slow
@@ -50,10 +50,7 @@ def servers() -> Iterator[dict[str, str]]:
             exploration = Exploration(space, make_heuristic("h_ff", space))
             app = make_app(exploration, Configuration.of("bfs"), Limits(time_limit=600.0))
             server = stack.enter_context(serve(app, "127.0.0.1", 0))
-            thread = threading.Thread(target=server.serve_forever)
-            thread.start()
-            stack.callback(thread.join)
-            stack.callback(server.shutdown)
+            stack.enter_context(in_thread(server))
             found[name] = find_address(server)
         yield found
 

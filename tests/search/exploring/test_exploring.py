@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -33,6 +32,7 @@ from search.heuristics import make_heuristic
 from search.planning.configuration import Configuration
 from tests.helpers.commands import compose
 from tests.helpers.html import Page
+from tests.helpers.serving import in_thread
 from tests.helpers.tasks import COIN, COUNTER, DELUDED
 
 HOPELESS = COIN.replace("executable shout if B(a, tail), tail", "executable shout if tail, -tail")
@@ -212,12 +212,8 @@ def test_any_name_fits_an_address() -> None:
 def endless() -> Iterator[Any]:
     """A server of a problem whose search ends with whoever waits for it only."""
     app = make_app(exploration(load_problem(ENDLESS)), Configuration.of("bfs"), Limits(time_limit=None))
-    with serve(app, "127.0.0.1", 0) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with serve(app, "127.0.0.1", 0) as server, in_thread(server):
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def begin_search(port: int) -> socket.socket:

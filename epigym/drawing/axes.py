@@ -15,7 +15,7 @@ def use_log_scale(axes: Axes, which: str) -> None:
     """Scale axes logarithmically, with at least two ticks and at most about eight, in decimals without exponents.
 
     Args:
-        axes: with all that is drawn there.
+        axes: after everything has been drawn on them.
         which: `x`, `y` or both.
     """
     for name in which:

@@ -18,7 +18,7 @@ _AGGREGATED = ("expanded", "time", "length")
 _DOTS = 150  # per inch, of a PNG
 _BARS = 0.8  # width of the bars of a domain, as a share of the distance of two domains
 _LEAST = 0.01  # least value on a logarithmic axis
-_LINES = ("-", (0, (4, 2)), (0, (1, 1)))  # in turn, so that equal lines are seen
+_LINES = ("-", (0, (4, 2)), (0, (1, 1)))  # styles in turn, so that equal lines stay visible
 _BORDER = 3  # times the largest number: the place of undecided problems
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from epigym.drawing.axes import use_log_scale
 from epigym.io.files import replacing
 
-_TRAINING, _VALIDATION = "#dd6b20", "#2b6cb0"  # the colours of what comes from these samples
+_TRAINING, _VALIDATION = "#dd6b20", "#2b6cb0"  # colours by kind of samples
 _SAMPLES = "#4a5568"
 
 

@@ -10,6 +10,7 @@ Importing this package registers the environments `epi/Problem-v0` and `epi/<Dom
 
 from __future__ import annotations
 
+import gc
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -18,11 +19,12 @@ from epigym.interrupts import is_command, say_briefly
 
 if is_command(sys.orig_argv[1:]):
     sys.excepthook = say_briefly  # before slow imports
+    gc.disable()  # imports leave no garbage; enabled by the command once they are over
 from epigym.config.packages import check_place
 from epigym.errors import EpigymError, LimitError, ModelError, ParseError, TaskError
 
 check_place("domains")
-from epigym.envs.registration import register_environments  # noqa: E402
+from epigym.envs.registration import register_with_gymnasium  # noqa: E402
 
 if TYPE_CHECKING:
     from epigym.encoding.pyg import to_pyg
@@ -89,4 +91,4 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(_HOMES[name]), name)
 
 
-register_environments()
+register_with_gymnasium()

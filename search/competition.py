@@ -12,9 +12,12 @@ exit codes: 0 a plan was written, 11 there is none, 12 a limit, 64 and up bad in
 
 from __future__ import annotations
 
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: threads that the search does not use take time
+
 import argparse
 import gc
-import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -43,7 +46,7 @@ from search.processes.channel import NO_CHANNEL, ProgressChannel
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, see `--help`, and exit with the code of the outcome."""
     parser = argparse.ArgumentParser("epigym-plan", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--version", action="version", version=f"epigym {epigym.__version__}", help="show the version")
+    parser.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version")
     parser.add_argument("spec", metavar="SPECFILE", help="JSON: an EPDDL specification, or a ground EPDDL task")
     parser.add_argument("plan", metavar="PLANFILE", help="where to write the plan")
     with end_at_closed_pipe():
@@ -63,6 +66,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(code)
 
 
+class _ShowVersion(argparse.Action):
+    """Prints the version and ends; it is read only then, which takes longer than many a search."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        print(f"epigym {epigym.__version__}")
+        parser.exit()
+
+
 def solve(spec: str, file: str) -> tuple[SearchResult, str]:
     """Search in a separate process and write the plan; the result, and one line about it."""
     start, draft, options = perf_counter(), make_unverified_path(file), SearchOptions(read_limits())
@@ -70,6 +81,7 @@ def solve(spec: str, file: str) -> tuple[SearchResult, str]:
     check_plan_file(file)
     draft.unlink(missing_ok=True)  # of an earlier search
     gc.freeze()  # imported objects stay: no garbage collection looks through them
+    gc.enable()
     blank = make_blank_result(Configuration.of(DEFAULT), Path(spec).stem, options)
     result = run_search(partial(read_and_search, spec, file), options, file, blank)
     found = str(result.status) if result.plan_length is None else f"plan of {result.plan_length} actions"

@@ -1,6 +1,7 @@
 """Which package may import which. One order of packages decides; one test compares every import with it."""
 
 import ast
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -148,10 +149,11 @@ def test_one_module_of_heuristics_knows_learning(tree: Tree) -> None:
 
 
 def test_importing_epigym_needs_neither_torch_nor_learning_nor_search() -> None:
-    script = "import sys, epigym; print(*{name.partition('.')[0] for name in sys.modules})"
+    script = "import sys, epigym; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert "epigym" in loaded
     assert {"torch", "learn", "search", "hydra", "matplotlib", "pettingzoo"}.isdisjoint(loaded)
+    assert {"gymnasium", "numpy", "importlib.metadata"}.isdisjoint(loaded)  # they take longer than all of epigym
 
 
 def loaded_by(script: str, folder: Path) -> set[str]:
@@ -163,17 +165,29 @@ def loaded_by(script: str, folder: Path) -> set[str]:
 
 def test_a_plan_of_the_competition_needs_few_libraries(tmp_path: Path) -> None:
     """The imports delay the first answer."""
+    problem = str(ROOT / "docs/epddl/coin-1.json")
     script = (
-        "from search.competition import SearchOptions, read_and_search\n"
-        f"result = read_and_search({str(ROOT / 'docs/epddl/coin-1.json')!r}, 'plan.json', SearchOptions())\n"
-        "assert result.plan"
+        "from search.competition import SearchOptions, main, read_and_search\n"
+        f"result = read_and_search({problem!r}, 'plan.json', SearchOptions())\n"
+        "assert result.plan\n"
+        f"try: main([{problem!r}, 'plan.json'])\n"
+        "except SystemExit as end: assert end.code == 0"
     )
     found = loaded_by(script, tmp_path)
-    assert found.isdisjoint({"epigym.language.ground_json", "epigym.language.mastar", "search.planning.improvement"})
+    ours = {"epigym.language.ground_json", "epigym.language.mastar", "search.planning.improvement"}
+    assert found.isdisjoint(ours | {"importlib.metadata"})
     roots = {name.partition(".")[0] for name in found} - sys.stdlib_module_names
     others = {name for name in roots if name[0] != "_" and name not in PACKAGES}
-    ours = {"gymnasium", "lark", "numpy", "psutil", "safetensors", "xxhash", "yaml"}
-    assert ours <= others <= ours | {"cython_runtime", "farama_notifications", "typing_extensions"}
+    used = {"lark", "numpy", "psutil", "safetensors", "xxhash", "yaml"}
+    assert used <= others <= used | {"cython_runtime"}
+
+
+def test_a_plan_of_the_competition_starts_no_threads() -> None:
+    """Those of BLAS, one for each core, would take time without work."""
+    given = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    script = "import search.competition, psutil; print(psutil.Process().num_threads())"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=given)
+    assert done.stdout == "1\n"
 
 
 @pytest.mark.parametrize(
@@ -203,6 +217,7 @@ def test_imports_of_searches(
         *others,
     }
     assert {name for name in found if name.startswith(packages)} == expected
+    assert "gymnasium" not in found
 
 
 def test_the_tables_of_instances_are_not_read_before_one_of_theirs_is_asked_for() -> None:

@@ -85,6 +85,7 @@ def _run(task: Callable[[S], ExitCode | float | None], settings: type[S], comman
         sys.argv[1:] = _read(arguments, settings, command)
         with extras():
             gc.freeze()  # nothing imported is garbage: no collection, not even the last one, looks through it
+            gc.enable()
             code = _run_composed(task, settings, command)
     except BrokenPipeError:
         raise

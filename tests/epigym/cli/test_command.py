@@ -313,8 +313,8 @@ def test_exit_codes_follow_the_kind_of_an_error() -> None:
     [
         ("epigym show grapevine", "hydra"),
         ("search.solve", "hydra"),
-        ("epigym show grapevine", "numpy"),
-        ("search.solve", "gymnasium"),
+        ("epigym show grapevine", "yaml"),
+        ("search.solve", "psutil"),
         ("search.competition", "psutil"),
         ("learn.train", "hydra"),
     ],

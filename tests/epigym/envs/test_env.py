@@ -300,6 +300,41 @@ def test_registration() -> None:
     assert {"lark", "epigym._core", "epigym.envs.env", "domains.grapevine"}.isdisjoint(loaded)
 
 
+def test_environments_are_registered_when_gymnasium_is_imported() -> None:
+    """However often it is looked for before; the module itself is as without epigym."""
+    find = "importlib.util.find_spec('gymnasium').origin"
+    script = f"""
+import importlib.util, json, sys, epigym
+assert {find} == {find}
+assert 'gymnasium' not in sys.modules
+from gymnasium.spaces import Text  # a part of it
+import gymnasium
+print('epi/Problem-v0' in gymnasium.registry, type(gymnasium.__loader__) is type(sys.modules['json'].__loader__))
+"""
+    assert run(script) == ["True", "True"]
+
+
+OWN_AGENT = """
+import gc, sys
+from search.agents.breadth_first import BreadthFirst
+
+class Mine(BreadthFirst):
+    def search(self, run):
+        assert "gymnasium" not in sys.modules and gc.isenabled()
+        import gymnasium
+        gymnasium.make("epi/CoinInTheBox-v0", instance="pl_3").reset(seed=0)
+        return super().search(run)
+"""
+
+
+def test_an_agent_of_a_command_makes_environments(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN_AGENT)
+    words = ["-m", "search.solve", "coin_in_the_box/pl_3", "agent._target_=own.Mine"]
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "solved" in done.stdout
+
+
 DOMAINS = list(domains.DOMAINS)
 
 

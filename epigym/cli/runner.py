@@ -10,14 +10,16 @@ import sys
 import warnings
 from argparse import ArgumentError
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NoReturn, TypeVar
 
 import hydra
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.hydra import Hydra
 from hydra._internal.utils import create_config_search_path, get_args_parser
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.types import RunMode
@@ -40,6 +42,7 @@ from epigym.io.locking import locking
 from epigym.names import unknown
 
 S = TypeVar("S", bound=Settings)
+_CONF = str(PLACE / "conf")
 _SLURM = "hydra/launcher=slurm"
 
 
@@ -134,7 +137,7 @@ def _require_experiment_of(command: str, words: Sequence[str]) -> None:
 
 def _require_jobs(words: Sequence[str]) -> None:
     """Raise a UsageError for a setting of a sweep that has no value, such as a pattern that matches no option."""
-    loader = ConfigLoaderImpl(create_config_search_path(str(PLACE / "conf")))
+    loader = ConfigLoaderImpl(create_config_search_path(_CONF))
     parser = OverridesParser.create(config_loader=loader)
     for word, override in zip(words, parser.parse_overrides(list(words)), strict=True):
         if override.is_discrete_sweep() and next(override.sweep_string_iterator(), None) is None:
@@ -170,7 +173,7 @@ def _run_composed(task: Callable[[S], ExitCode | float | None], settings: type[S
 
     job.__module__ = command  # names the job after the command
     try:
-        hydra.main(version_base="1.3", config_path=str(PLACE / "conf"), config_name=command.rpartition(".")[2])(job)()
+        _run_hydra(job, command.rpartition(".")[2])
     except OSError as error:
         if not place or error.filename is None:
             raise
@@ -178,6 +181,35 @@ def _run_composed(task: Callable[[S], ExitCode | float | None], settings: type[S
     if failure is not None:
         raise failure
     return code or ExitCode.SUCCESS
+
+
+class _SingleRun(Hydra):
+    """A run whose configuration is composed once, when this is made."""
+
+    def __init__(self, name: str, words: list[str]) -> None:
+        super().__init__(name, ConfigLoaderImpl(create_config_search_path(_CONF)))
+        self._config = super().compose_config(name, words, RunMode.RUN, with_log_configuration=True)
+
+    def compose_config(self, *_: Any, **__: Any) -> DictConfig:
+        """The configuration."""
+        return self._config
+
+
+def _run_hydra(job: Callable[[DictConfig], Any], name: str) -> None:
+    """Run a job as `hydra.main`, which composes twice: first to read `hydra.mode`."""
+    main = hydra.main(version_base="1.3", config_path=_CONF, config_name=name)(job)
+    words, single = sys.argv[1:], None
+    if not any(word.startswith("-") for word in words):
+        with suppress(Exception):  # raised again by `main`
+            single = _SingleRun(name, words)
+    if single is None or single.compose_config().hydra.mode is RunMode.MULTIRUN:
+        main()
+        return
+    GlobalHydra.instance().initialize(single)
+    try:
+        single.run(name, job, words)
+    finally:
+        GlobalHydra.instance().clear()
 
 
 def _call(task: Callable[[S], ExitCode | float | None], settings: S) -> ExitCode | float | None:

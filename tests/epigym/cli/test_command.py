@@ -12,8 +12,10 @@ from collections.abc import Callable
 from importlib import import_module
 from importlib.machinery import PathFinder
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from hydra._internal.hydra import Hydra
 
 import epigym
 from epigym.__main__ import main
@@ -340,6 +342,20 @@ def test_programs_of_others_keep_their_tracebacks(tmp_path: Path) -> None:
 def test_every_command_prints_the_version(name: str, call: Call) -> None:
     arguments = [] if name == "--version" else ["--version"]
     assert call(name.rpartition(".")[2], *arguments) == (ExitCode.SUCCESS, f"epigym {epigym.__version__}\n", "")
+
+
+def test_a_run_composes_its_configuration_once(call: Call) -> None:
+    with patch.object(Hydra, "compose_config", autospec=True, side_effect=Hydra.compose_config) as compose:
+        assert call("solve", "coin.txt", "agent=bfs")[0] == ExitCode.SUCCESS
+    assert compose.call_count == 1
+
+
+@pytest.mark.parametrize("words", [["hydra.mode=MULTIRUN"], ["hydra.searchpath=[mine]", "+size=swept"]])
+def test_hydra_mode_sweeps(words: list[str], call: Call, tmp_path: Path) -> None:
+    (tmp_path / "mine" / "size").mkdir(parents=True)
+    (tmp_path / "mine" / "size" / "swept.yaml").write_text("# @package hydra\nmode: MULTIRUN\n")
+    assert call("solve", "coin.txt", "agent=bfs", "hydra.sweep.dir=jobs", *words)[0] == ExitCode.SUCCESS
+    assert (tmp_path / "jobs" / "multirun.yaml").is_file()
 
 
 @pytest.mark.parametrize("word", ["problem=glob(*)", "agent=glob(zz*)", "max_expanded=range(1,1)"])

@@ -65,7 +65,7 @@ class Learned(Heuristic):
         scorer = opened.make_scorer(space, device, threads, types=types)
         self.model = opened.path
         self._scorer: Scorer | RelaxedPlan = scorer
-        if least_known and scorer.rate_known(np.unique(space.expand([space.initial]).target)[:_FIRST]) < least_known:
+        if least_known and scorer.rate_known(_first_successors(space)) < least_known:
             self.model, self._scorer = "", RelaxedPlan(space)
         self.relaxation = self._scorer.relaxation
         self.prefers = self._scorer is not scorer or self.relaxation is not None
@@ -77,6 +77,11 @@ class Learned(Heuristic):
     def steps(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """float64[k]: values, float64[k], converted to steps."""
         return self._scorer.steps(scores)
+
+
+def _first_successors(space: StateSpace) -> NDArray[np.int32]:
+    """int32[k]: distinct successors of the initial e-state; `np.unique` would import masked arrays for these few."""
+    return np.array(sorted({*space.expand([space.initial]).target.tolist()})[:_FIRST], dtype=np.int32)
 
 
 def list_models(choice: Mapping[str, Any], domain: str | None) -> list[Path]:

@@ -157,8 +157,8 @@ class LinearScorer:
 
     def rate_known(self, ids: NDArray[np.int32]) -> float:
         """The share of the distinct features of `ids` (int32[k]) that the model knows; 1 if there are no features."""
-        colours = np.unique(self._observed.features(ids).colour)
-        return float(np.isin(colours, self._model.colours).mean()) if len(colours) else 1.0
+        colours = {*self._observed.features(ids).colour.tolist()}
+        return len(colours.intersection(self._model.colours.tolist())) / len(colours) if colours else 1.0
 
     def score(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
         """float64[k]: scores of `ids` (int32[k]), in steps."""

@@ -88,7 +88,6 @@ def _run(task: Callable[[S], ExitCode | float | None], settings: type[S], comman
         sys.argv[1:] = _read(arguments, settings, command)
         with extras():
             gc.freeze()  # nothing imported is garbage: no collection, not even the last one, looks through it
-            gc.enable()
             code = _run_composed(task, settings, command)
     except BrokenPipeError:
         raise
@@ -214,6 +213,7 @@ def _run_hydra(job: Callable[[DictConfig], Any], name: str) -> None:
 
 def _call(task: Callable[[S], ExitCode | float | None], settings: S) -> ExitCode | float | None:
     """Call the task; no other command writes into the folder of its run meanwhile."""
+    gc.enable()  # imports and composition are over
     folder = getattr(settings, "run_dir", None)
     with nullcontext() if folder is None else locking(folder):
         return task(settings)

@@ -321,6 +321,8 @@ def as_ids(ids: ArrayLike) -> NDArray[np.int32]:
     Raises:
         IndexError: when they are not whole numbers in one dimension, or one of them can be no id.
     """
+    if isinstance(ids, np.ndarray) and ids.dtype == np.int32 and ids.ndim == 1:
+        return np.ascontiguousarray(ids)  # the core refuses negative ones
     try:
         given = np.asarray(ids)
     except ValueError:  # lists of different lengths

@@ -173,7 +173,7 @@ class _NewStates:
         preferred = self._estimators.preferred
         preferred.update(split_by_state(self.ids, self.relaxed.preferred_ptr, self.relaxed.preferred))
         parent = int(self.parents[0])
-        tried = map_to_representatives(self._estimators.run.space, parent, preferred.pop(parent, []))
+        tried = frozenset(map_to_representatives(self._estimators.run.space, parent, preferred.pop(parent, [])))
         return [action in tried for action in self.actions.tolist()]
 
     @cached_property

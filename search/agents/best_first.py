@@ -149,6 +149,6 @@ def round_to_thousandths(name: str, ids: NDArray[np.int32], scores: NDArray[np.f
         EpigymError: when a score is not a number; names the heuristic `name` and the e-state.
     """
     rounded: NDArray[np.float64] = np.rint(scores * STEP)
-    if np.isnan(rounded).any():
+    if np.count_nonzero(np.isnan(rounded)):
         raise EpigymError(f"heuristic {name!r} scored e-state {ids[np.isnan(rounded)][0]} as not a number")
     return rounded

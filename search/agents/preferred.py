@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,7 +96,7 @@ class PreferredBestFirst(_TwoOpenLists):
             new = run.expand(np.array([state], dtype=np.int32))
             if run.goal is not None:
                 return SearchStatus.SOLVED
-            tried = map_to_representatives(run.space, state, preferred.pop(state))
+            tried = frozenset(map_to_representatives(run.space, state, preferred.pop(state)))
             if len(new):
                 scores, theirs = _evaluate(run, new)
                 preferred.update(theirs)
@@ -136,11 +137,10 @@ class LazyBestFirst(_TwoOpenLists):
                 (score,), ((_, preferred),) = _evaluate(run, ids)
                 run.expanded += 1
                 turns.report(score)
-                can, first = run.space.applicable(ids)[0], run.space.representatives(ids)[0]
+                can = run.space.applicable(ids)[0]
                 choices = (np.flatnonzero(can).tolist(), [action for action in preferred if can[action]])
                 for open_list, actions in zip(open_lists, choices, strict=True):
-                    if actions:
-                        tried = list(dict.fromkeys(first[actions].tolist()))
+                    if tried := list(dict.fromkeys(map_to_representatives(run.space, state, actions))):
                         heapq.heappush(open_list, _ParentEntry(score, run.expanded, state, tried[::-1]))
             if not any(open_lists):
                 return SearchStatus.UNSOLVABLE
@@ -179,10 +179,13 @@ def split_by_state(
     ids: NDArray[np.int32], ptr: NDArray[np.int64], actions: NDArray[np.int32]
 ) -> Iterator[tuple[int, list[int]]]:
     """E-states, int32[k], each with its part of `actions`, int32[p]; `ptr`, int64[k + 1], separates the parts."""
-    parts = np.split(actions, ptr[1:-1])
-    return zip(ids.tolist(), (part.tolist() for part in parts), strict=True)
+    flat = actions.tolist()
+    return zip(ids.tolist(), (flat[first:end] for first, end in pairwise(ptr.tolist())), strict=True)
 
 
-def map_to_representatives(space: StateSpace, state: int, actions: list[int]) -> frozenset[int]:
+def map_to_representatives(space: StateSpace, state: int, actions: list[int]) -> list[int]:
     """Map applicable actions to those that the expansion of an e-state uses: with symmetries, their representatives."""
-    return frozenset(space.representatives([state])[0][actions].tolist()) if actions else frozenset()
+    if not actions or not space.symmetries:
+        return actions
+    representatives: list[int] = space.representatives([state])[0][actions].tolist()
+    return representatives

@@ -13,7 +13,7 @@ from epigym.space.space import StateSpace, Transitions
 from search.agents.limits import Budget
 from search.heuristics.heuristic import Estimates, Heuristic, require_estimates
 
-_UNSEEN, _ROOT = -1, -2  # parent pointers of e-states not reached, and of the initial one
+_ROOT, _UNSEEN = -1, -2  # in place of the predecessor: of the initial e-state, and of e-states not reached
 _FIRST_ROOM = 1024  # e-states, before the array grows
 REPORT_SECONDS = 0.1
 
@@ -67,10 +67,10 @@ class SearchRun:
         self.expanded = 0
         self.generated = 0
         self.distinct = 1
-        self._n_actions = max(len(space.task.actions), 1)
-        # The parent pointer of each e-state: predecessor * n_actions + action.
-        self._via = np.full(max(len(space), _FIRST_ROOM), _UNSEEN, dtype=np.int64)
-        self._via[space.initial] = _ROOT
+        # The parent pointers: the predecessor of each e-state, and the action by which it was reached from there.
+        self._parents = np.full(max(len(space), _FIRST_ROOM), _UNSEEN, dtype=np.int32)
+        self._actions = np.full(len(self._parents), -1, dtype=np.int32)
+        self._parents[space.initial] = _ROOT
         self.root = np.array([space.initial], dtype=np.int32)
         self.goal: int | None = space.initial if space.is_goal(self.root)[0] else None
 
@@ -120,14 +120,13 @@ class SearchRun:
         """
         is_alone = len(self.space) == self.distinct  # then the e-states that are new to the space are the new ones
         source, action, target, is_new = self.generate(ids)
-        via = self._make_room(len(self.space))
-        first = is_new
-        if not is_alone:
-            first = np.zeros(len(target), dtype=np.bool_)
-            first[np.unique(target, return_index=True)[1]] = True  # the first of equal targets
-            first &= via[target] == _UNSEEN
+        self._make_room()
+        first = np.flatnonzero(is_new if is_alone else self._parents[target] == _UNSEEN)
+        if not is_alone:  # keep the first of equal targets
+            places = dict(zip(target[first][::-1].tolist(), first[::-1].tolist(), strict=True))
+            first = np.array(sorted(places.values()), dtype=np.intp)
         new: NDArray[np.int32] = target[first]
-        via[new] = source[first] * np.int64(self._n_actions) + action[first]
+        self._parents[new], self._actions[new] = source[first], action[first]
         self.distinct += len(new)
         return new
 
@@ -146,14 +145,16 @@ class SearchRun:
         """
         self.report()
         try:
-            target = self.space.successor(state, action)
+            reached = self.space.successors(np.array([state], dtype=np.int32), np.array([action], dtype=np.int32))
         except InconsistentBeliefsError:
             return None
+        target = int(reached[0])
         self.generated += 1
-        if self._make_room(len(self.space))[target] != _UNSEEN:
+        self._make_room()
+        if self._parents[target] != _UNSEEN:
             return None
         self.set_parent(target, state, action)
-        if self.space.is_goal(np.array([target], dtype=np.int32))[0]:
+        if self.space.is_goal(reached)[0]:
             self.goal = target
         return target
 
@@ -165,12 +166,13 @@ class SearchRun:
 
     def adopt(self, other: SearchRun) -> None:
         """Take over the goal, the parent pointers and `is_shortest` of another run in the same space."""
-        self.goal, self._via, self.is_shortest = other.goal, other._via, other.is_shortest
+        self.goal, self.is_shortest = other.goal, other.is_shortest
+        self._parents, self._actions = other._parents, other._actions
 
     @staticmethod
     def count_distinct(runs: Iterable[SearchRun]) -> int:
         """The number of e-states that at least one of several runs in one space has reached."""
-        reached = [run._via != _UNSEEN for run in runs]
+        reached = [run._parents != _UNSEEN for run in runs]
         union = np.zeros(max(map(len, reached)), dtype=np.bool_)
         for each in reached:
             union[: len(each)] |= each
@@ -178,16 +180,13 @@ class SearchRun:
 
     def set_parent(self, state: int, predecessor: int, action: int) -> None:
         """Set the parent pointer of an e-state, or replace it: `action` leads from `predecessor` to `state`."""
-        via = self._make_room(len(self.space))
-        self.distinct += int(via[state] == _UNSEEN)
-        via[state] = predecessor * self._n_actions + action
+        self._make_room()
+        self.distinct += int(self._parents[state] == _UNSEEN)
+        self._parents[state], self._actions[state] = predecessor, action
 
     def parent_pointers(self, ids: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Predecessors and actions by which e-states (int32[k]) were reached: two int64[k]; -1 for the initial one."""
-        via = self._via[ids]
-        parents, actions = np.divmod(via, self._n_actions)
-        is_root = via == _ROOT
-        return np.where(is_root, -1, parents), np.where(is_root, -1, actions)
+        return self._parents[ids].astype(np.int64), self._actions[ids].astype(np.int64)
 
     def plan(self) -> tuple[str, ...] | None:
         """The names of the actions on the path to the goal by parent pointers, or None without a goal."""
@@ -195,14 +194,14 @@ class SearchRun:
             return None
         names: list[str] = []
         state = self.goal
-        while (step := int(self._via[state])) != _ROOT:
-            state, action = divmod(step, self._n_actions)
-            names.append(self.space.task.actions[action].name)
+        while (parent := int(self._parents[state])) != _ROOT:
+            names.append(self.space.task.actions[self._actions[state]].name)
+            state = parent
         return tuple(reversed(names))
 
-    def _make_room(self, count: int) -> NDArray[np.int64]:
-        if count > len(self._via):
-            grown = np.full(2 * count, _UNSEEN, dtype=np.int64)
-            grown[: len(self._via)] = self._via
-            self._via = grown
-        return self._via
+    def _make_room(self) -> None:
+        """Let the parent pointers cover all e-states of the space."""
+        count, room = len(self.space), len(self._parents)
+        if count > room:
+            self._parents, self._actions = (np.resize(each, 2 * count) for each in (self._parents, self._actions))
+            self._parents[room:] = _UNSEEN

@@ -37,6 +37,7 @@ class GraphSpace(StateSpace):
 
     initial = 0
     consistent_beliefs = symmetry = False
+    symmetries: tuple[()] = ()
 
     def __init__(self, edges: Mapping[int, Sequence[tuple[str, int]]], goals: Sequence[int]) -> None:
         names = sorted({name for pairs in edges.values() for name, _ in pairs})
@@ -63,19 +64,19 @@ class GraphSpace(StateSpace):
         columns = np.array(rows, dtype=np.int32).reshape(-1, 3).T
         return Transitions(*columns, is_new=np.zeros(len(rows), dtype=np.bool_))
 
-    def successor(self, state: int, action: int) -> int:
-        targets = dict(self._edges.get(state, ()))
-        if action not in targets:
-            raise TaskError(f"action {action} is not applicable in {state}")
-        self.built.append(targets[action])
-        return self.built[-1]
+    def successors(self, ids: ArrayLike, actions: ArrayLike) -> NDArray[np.int32]:
+        found = []
+        for state, action in zip(np.asarray(ids).tolist(), np.asarray(actions).tolist(), strict=True):
+            targets = dict(self._edges.get(state, ()))
+            if action not in targets:
+                raise TaskError(f"action {action} is not applicable in {state}")
+            found.append(targets[action])
+        self.built += found
+        return np.array(found, dtype=np.int32)
 
     def applicable(self, ids: ArrayLike) -> NDArray[np.bool_]:
         rows = [dict(self._edges.get(state, ())) for state in np.asarray(ids).tolist()]
         return np.array([[action in row for action in range(len(self.task.actions))] for row in rows])
-
-    def representatives(self, ids: ArrayLike) -> NDArray[np.int32]:
-        return np.tile(np.arange(len(self.task.actions), dtype=np.int32), (len(np.asarray(ids)), 1))
 
     def world_counts(self, ids: ArrayLike) -> NDArray[np.int32]:
         return np.ones(len(np.asarray(ids)), dtype=np.int32)

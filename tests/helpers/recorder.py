@@ -26,7 +26,7 @@ class Recorder(StateSpace):
         self.expanded += np.asarray(ids).tolist()
         return super().applicable(ids)
 
-    def successor(self, state: int, action: int) -> int:
-        if state == self.initial:
-            self.applied.append(action)
-        return super().successor(state, action)
+    def successors(self, ids: ArrayLike, actions: ArrayLike) -> NDArray[np.int32]:
+        pairs = zip(np.asarray(ids).tolist(), np.asarray(actions).tolist(), strict=True)
+        self.applied += [action for state, action in pairs if state == self.initial]
+        return super().successors(ids, actions)

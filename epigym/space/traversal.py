@@ -29,12 +29,11 @@ class Wave(NamedTuple):
     fresh: NDArray[np.int64]
 
 
-def breadth_first(space: StateSpace, *, threads: int = 1) -> Iterator[Wave]:
+def breadth_first(space: StateSpace) -> Iterator[Wave]:
     """Expand the e-states of a space breadth first, from the initial one on, while the caller takes waves.
 
     Args:
         space: it may hold e-states that others have met.
-        threads: how many threads compute successors; the result does not depend on it.
     """
     met = np.zeros(len(space), dtype=np.bool_)
     met[space.initial] = True
@@ -43,7 +42,7 @@ def breadth_first(space: StateSpace, *, threads: int = 1) -> Iterator[Wave]:
         found = [layer[:0]]
         for start in range(0, len(layer), _CHUNK):
             chunk = layer[start : start + _CHUNK]
-            step = space.expand(chunk, threads=threads)
+            step = space.expand(chunk)
             met = np.concatenate([met, np.zeros(len(space) - len(met), dtype=np.bool_)])
             first = np.unique(step.target, return_index=True)[1]
             fresh = np.sort(first[~met[step.target[first]]])

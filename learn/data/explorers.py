@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import atexit
 import math
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Generic, Literal, TypeVar
@@ -30,8 +29,6 @@ from epigym.space.traversal import breadth_first
 from epigym.task.task import Task
 from learn.data.fingerprint import fingerprint_task
 from learn.data.labels import UNREACHABLE, Label, compute_goal_distances
-
-_THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class NoGoalError(EpigymError):
@@ -277,7 +274,10 @@ def _explore_exhaustively(task: Task, settings: ExplorerSettings, on_visit: OnVi
         on_visit(len(known.states))
         return replace(known, task=task)
     exploration = _explore_breadth_first(
-        task, StateSpace(without_goal, consistent_beliefs=settings.consistent_beliefs), settings.max_visited, on_visit
+        task,
+        StateSpace(without_goal, consistent_beliefs=settings.consistent_beliefs, threads="auto"),
+        settings.max_visited,
+        on_visit,
     )
     if exploration.complete or settings.name == "exhaustive":
         _explored.put(key if exploration.complete else key_of_part, exploration, exploration.nbytes)
@@ -289,7 +289,7 @@ def _explore_breadth_first(task: Task, space: StateSpace, max_visited: int, on_v
     recorded: list[Transitions] = []
     depths = [np.zeros(1, dtype=np.int32)]
     expanded = 0
-    for wave in breadth_first(space, threads=_THREADS):
+    for wave in breadth_first(space):
         recorded.append(wave.transitions)
         depths.append(np.full(len(wave.fresh), wave.depth + 1, dtype=np.int32))
         expanded += wave.expanded
@@ -316,7 +316,7 @@ def _explore_breadth_first(task: Task, space: StateSpace, max_visited: int, on_v
 
 
 def _explore_depth_first(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> ExploredGraph:
-    space = StateSpace(task, consistent_beliefs=settings.consistent_beliefs)
+    space = StateSpace(task, consistent_beliefs=settings.consistent_beliefs, threads="auto")
     generator = np.random.default_rng(settings.seed)
     sparse = is_sparse(len(task.actions), settings.max_depth, settings.max_visited)
     complete, goal_found, expanded = True, False, 0

@@ -79,7 +79,7 @@ def validate_by_search(
     solved, expanded, unsolved = 0, 0, list[str]()
     values, steps = [np.empty(0)], [np.empty(0)]
     for task, types in problems:
-        space = StateSpace(task)
+        space = StateSpace(task, threads="auto")
         score = scores(space, types)
         found = search_greedily(space, score, nodes)
         is_solved = found.status is SearchStatus.SOLVED

@@ -145,7 +145,7 @@ def judge(
     found: dict[str, list[int | None]] = {name: [] for name in (NETWORK, *BASELINES[agent])}
     for task in track(tasks, "comparing", transient=True):
         for name, expanded in found.items():
-            space = StateSpace(task, consistent_beliefs=consistent_beliefs)
+            space = StateSpace(task, consistent_beliefs=consistent_beliefs, threads="auto")
             expanded.append(_count_expansions(space, agent, name, nodes, model))
     return Verdict(where, tuple(found[NETWORK]), {text: tuple(found[name]) for name, text in BASELINES[agent].items()})
 

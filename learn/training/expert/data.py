@@ -92,4 +92,4 @@ def _sample(settings: Training, data: DataSet, number: int) -> Iterator[StateSpa
         seed, expert = settings.data.seed + _APART * (1 + number), settings.expert
         found = sample_problems(domain, "test", seed, long_goals=True, growth=expert.growth)
         for one in islice(found, expert.problems):
-            yield StateSpace(one.task, consistent_beliefs=data.consistent_beliefs)
+            yield StateSpace(one.task, consistent_beliefs=data.consistent_beliefs, threads="auto")

@@ -38,7 +38,7 @@ def make_added_pairs(
     """
     found: list[Rollout] = []
     for number, task in enumerate(tasks):
-        space = StateSpace(task)
+        space = StateSpace(task, threads="auto")
         plan = search_greedily(space, LinearScorer(space, model, FeatureTypes(task)).score, nodes).plan
         if plan:
             explorer = ExplorerSettings("exhaustive", max_visited=MAX_STATES, max_kept=None, seed=seed + number)

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 
-_COMMANDS = ("epigym", "epigym-plan", "learn", "search")
+_SCRIPTS = ("epigym", "epigym-plan")
+_MODULES = ("epigym", "learn", "search")
 
 
 def say_briefly(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
@@ -27,7 +28,7 @@ def is_command(arguments: Iterable[str]) -> bool:
     words = iter(arguments)
     for word in words:
         if word == "-m":
-            return next(words, "").partition(".")[0] in _COMMANDS
+            return next(words, "").partition(".")[0] in _MODULES
         if not word.startswith("-"):
-            return Path(word).name in _COMMANDS
+            return Path(word).name in _SCRIPTS
     return False

@@ -116,10 +116,12 @@ void Contraction<Dense>::split_by_valuation() {
 
 void Contraction<Dense>::colour() {
     open_ = {};
+    in_order_ = true;
     for (World b = 0; b < blocks_.count(); ++b) {
         const World begin = blocks_.first(b), end = blocks_.first(b + 1);
         for (World i = begin; i < end; ++i) {
             colour_[blocks_.at(i)] = b;
+            in_order_ = in_order_ && blocks_.at(i) == b;
             if (end - begin > 1) open_.set(blocks_.at(i));
         }
     }
@@ -139,6 +141,7 @@ void Contraction<Dense>::index_classes() {
 }
 
 Bits Contraction<Dense>::colours_of(Bits worlds) const {
+    if (in_order_) return worlds;
     Bits colours;
     each(worlds, [&](World w) { colours.set(colour_[w]); });
     return colours;
@@ -213,8 +216,7 @@ void Contraction<Dense>::write(Bytes& out) {
     BitWriter writer(out);
     writer.put(colours_of(model_->designated).word, n);
     const Bits every = colours_of(all_);
-    for (const auto& truth : model_->valuation)
-        writer.put(truth == all_ ? every.word : colours_of(truth).word, n);
+    writer.put_each(model_->valuation, n, [&](Bits truth) { return (truth == all_ ? every : colours_of(truth)).word; });
     const auto agent_bits = static_cast<unsigned>(std::bit_width(model_->agents()));
     distinct_.fill(*model_, [&](std::uint32_t r, Rows& merged) { merge_rows(r, merged); });
     writer.put(distinct_.size(), agent_bits);

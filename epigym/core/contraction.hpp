@@ -106,6 +106,7 @@ private:
     const Model<Dense>* model_ = nullptr;
     Bits all_;
     Blocks blocks_;
+    bool in_order_ = false;                // every world is a block, in the order of the model
     std::vector<World> colour_;            // block of each world
     Bits open_;                            // worlds in blocks of several worlds
     std::vector<std::uint32_t> class_of_;  // relations x worlds: class of each world

@@ -34,7 +34,7 @@ void transpose(std::array<std::uint64_t, 64>& rows) {
 void write(const Relation& relation, Successors successors, World n, Bytes& out) {
     BitWriter writer(out);
     const auto row_bits = static_cast<unsigned>(std::bit_width(relation.count - 1));
-    writer.put(relation.row_of, row_bits);
+    writer.put_each(relation.row_of, row_bits);
     const auto put = [&](const WideBits& set) {
         for (World low = 0; low < n; low += 64) writer.put(set.words[low / 64], std::min<unsigned>(64, n - low));
     };
@@ -51,7 +51,7 @@ void write(const Relation& relation, Successors successors, World n, Bytes& out)
             put(field);
         } else {
             writer.put(list.size(), count_bits);
-            writer.put(list, world_bits);
+            writer.put_each(list, world_bits);
         }
     }
     writer.finish();

@@ -49,15 +49,6 @@ void add_believers(const Relation& relation, const WideBits& inner, WideBits& ou
 }  // namespace
 
 template <class P>
-bool Truths<P>::holds(FormulaId id) {
-    if (verdict_stamps_[id] != stamp_) {
-        verdicts_[id] = decide(id);
-        verdict_stamps_[id] = stamp_;
-    }
-    return verdicts_[id] != 0;
-}
-
-template <class P>
 bool Truths<P>::decide(FormulaId id) {
     const auto children = formulas_->children(id);
     // In small models the truth sets of the parts cost no more, and actions need them anyway.

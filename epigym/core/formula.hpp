@@ -67,7 +67,13 @@ public:
     }
 
     // Whether the formula holds at every designated world.
-    bool holds(FormulaId id);
+    bool holds(FormulaId id) {
+        if (verdict_stamps_[id] != stamp_) {
+            verdicts_[id] = decide(id);
+            verdict_stamps_[id] = stamp_;
+        }
+        return verdicts_[id] != 0;
+    }
 
     // The worlds that an agent considers possible at some designated world.
     const typename P::Set& find_successors(std::uint32_t agent) { return follow(agent); }

@@ -82,7 +82,7 @@ void unpack(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agen
     BitReader in(bytes + sizeof(World));
     model.designated.word = in.get(n);
     model.valuation.resize(fluents);
-    for (auto& truth : model.valuation) truth.word = in.get(n);
+    in.get_each(model.valuation, n, [](Bits& truth, std::uint64_t word) { truth.word = word; });
     const auto agent_bits = static_cast<unsigned>(std::bit_width(agents)), count_bits = static_cast<unsigned>(std::bit_width(n));
     const auto relations = in.get(agent_bits);
     model.relation_of.resize(agents);

@@ -2,8 +2,11 @@
 // one.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -35,20 +38,26 @@ public:
         buffer_ = taken < 64 ? value >> taken : 0;
         used_ = used_ + bits - 64;
     }
-    // Writes many fields of at most 32 bits.
-    void put(std::span<const std::uint32_t> values, unsigned bits) {
+    // Writes many fields: the numbers that `read` makes of values.
+    template <class Values, class Read = std::identity>
+    void put_each(const Values& values, unsigned bits, Read&& read = {}) {
         const auto at = out_.size();
         out_.resize(at + 8 * (values.size() * bits / 64 + 2));
         std::uint8_t* to = out_.data() + at;
-        for (auto value : values) {
-            buffer_ |= std::uint64_t{value} << used_;
-            used_ += bits;
-            if (used_ < 64) continue;
-            std::memcpy(to, &buffer_, 8);
+        std::uint64_t buffer = buffer_;
+        unsigned used = used_;
+        for (const auto& value : values) {
+            const std::uint64_t number = read(value);
+            buffer |= number << used;
+            used += bits;
+            if (used < 64) continue;
+            std::memcpy(to, &buffer, 8);
             to += 8;
-            used_ -= 64;
-            buffer_ = used_ > 0 ? std::uint64_t{value} >> (bits - used_) : 0;
+            used -= 64;
+            buffer = used > 0 ? number >> (bits - used) : 0;
         }
+        buffer_ = buffer;
+        used_ = used;
         out_.resize(static_cast<std::size_t>(to - out_.data()));
     }
     void finish() { flush((used_ + 7) / 8); }
@@ -79,6 +88,17 @@ public:
         if (shift + bits > 64) value |= std::uint64_t{at[8]} << (64 - shift);
         position_ += bits;
         return bits == 64 ? value : value & ((std::uint64_t{1} << bits) - 1);
+    }
+    // Reads many fields, several at a time; `write` receives each.
+    template <class Values, class Write>
+    void get_each(Values& out, unsigned bits, Write&& write) {
+        const std::size_t several = 64 / std::max(bits, 1u);
+        const std::uint64_t mask = ~std::uint64_t{0} >> (64 - std::max(bits, 1u));
+        for (std::size_t at = 0; at < out.size(); at += several) {
+            const std::size_t count = std::min(several, out.size() - at);
+            std::uint64_t fields = get(static_cast<unsigned>(count) * bits);
+            for (std::size_t k = at; k < at + count; ++k, fields >>= bits & 63) write(out[k], fields & mask);
+        }
     }
     // Reads many fields of at most 32 bits.
     void get(std::span<std::uint32_t> out, unsigned bits) {

@@ -223,7 +223,8 @@ void Space::representatives(StateId id, std::int32_t* out) {
 }
 
 StateId Space::successor(StateId id, ActionId action) {
-    if (action >= task_.actions.actions.size()) throw std::out_of_range("action " + std::to_string(action) + " does not exist");
+    if (action >= task_.actions.actions.size())
+        throw std::out_of_range("action " + std::to_string(static_cast<std::int32_t>(action)) + " does not exist");
     const std::uint8_t* const bytes = packed_form(id);
     if (is_expanded(id)) {
         const auto known = transitions(id);

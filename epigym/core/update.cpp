@@ -167,6 +167,17 @@ bool Updater<P>::changes_facts(std::size_t e) {
 
 template <class P>
 void Updater<P>::build_valuation() {
+    if (std::has_single_bit(product_.active()) && product_.worlds() == state_.model.worlds) {
+        // The worlds stay the same.
+        successor_.valuation = state_.model.valuation;
+        const auto e = static_cast<std::size_t>(std::countr_zero(product_.active()));
+        const Event& event = table_->events[event_model_->events[e]];
+        for (auto effect = event.effects.begin(); effect != event.effects.end();) {
+            Set& truth = successor_.valuation[effect->fluent];
+            truth = truth_after(event, effect);
+        }
+        return;
+    }
     successor_.valuation.resize(fluents_);
     for (auto& truth : successor_.valuation) product_.begin(truth);
     each_event(product_.active(), [&](std::size_t e) {

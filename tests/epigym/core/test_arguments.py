@@ -85,6 +85,13 @@ def test_ids_of_any_kind_of_whole_number(space: StateSpace, dtype: str) -> None:
     assert space.is_goal(np.zeros(2, dtype)).tolist() == [False, False]
 
 
+@pytest.mark.parametrize("wrong", [-1, 2**31 - 1])
+def test_arrays_of_the_right_type_have_known_ids(space: StateSpace, wrong: int) -> None:
+    for name, ask in batches(space).items():
+        if name != "questions":  # numbers of queries
+            assert_refused(space, name, ask, np.array([wrong], dtype=np.int32))
+
+
 def assert_refused(space: StateSpace, name: str, ask: Callable[[Any], Any], wrong: Any) -> None:
     before = len(space)
     with pytest.raises(IndexError) as caught:

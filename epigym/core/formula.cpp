@@ -1,6 +1,7 @@
 #include "formula.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "belief_paths.hpp"
 #include "none.hpp"
@@ -35,14 +36,17 @@ void add_believers(std::span<const RowClass<Dense>> rows, Bits inner, Bits& out)
 
 void add_believers(const Relation& relation, const WideBits& inner, WideBits& out) {
     std::vector<std::uint8_t> believes(relation.count, 1);  // per row
+    std::uint32_t believing = relation.count;               // rows; in most calls soon none
+    const auto refute = [&](std::uint32_t row) { believing -= std::exchange(believes[row], 0); };
     if (relation.is_introspective) {
-        for (std::size_t i = 0; i < inner.words.size(); ++i)
+        for (std::size_t i = 0; i < inner.words.size() && believing > 0; ++i)
             each_bit(relation.reflexive.words[i] & ~inner.words[i], static_cast<World>(64 * i),
-                     [&](World w) { believes[relation.row_of[w]] = 0; });
+                     [&](World w) { refute(relation.row_of[w]); });
     } else {
         for (std::uint32_t row = 0; row < relation.count; ++row)
-            believes[row] = is_subset(relation.successors(row), inner);
+            if (!is_subset(relation.successors(row), inner)) refute(row);
     }
+    if (believing == 0) return;
     for (std::size_t i = 0; i < out.words.size(); ++i) out.words[i] |= relation.select_marked(believes.data(), i);
 }
 

@@ -156,22 +156,31 @@ void Product<Sparse>::sweep_group(const Occurrence<Sparse>& occurrence, std::siz
     const auto& [number, type] = occurrence.pairs[pair];
     const auto& [sources, targets] = (*type)[group];
     const Relation& relation = occurrence.model->relation(number);
-    const World n = occurrence.model->worlds;
-    marks_.assign(relation.size(), 0);
-    for (std::size_t i = 0; 64 * i < n; ++i) {
-        std::uint64_t starts = 0;
-        each_event(sources, [&](std::size_t e) { starts |= reached_[e].words[i]; });
-        each_bit(starts, static_cast<World>(64 * i), [&](World w) { marks_[relation.row_of[w]] = 1; });
-    }
-    for (std::size_t i = 0; 64 * i < n; ++i) {
-        std::uint64_t survivors = 0, open = 0;
+    const std::size_t words = relation.reflexive.words.size();
+    std::uint64_t survivors = 0;
+    // Whether a word has successors that are not reached, or the first ones that are lost.
+    const auto is_open = [&](std::size_t i) {
+        std::uint64_t open = 0;
+        survivors = 0;
         each_event(targets, [&](std::size_t f) {
             const std::uint64_t enabled = occurrence.enabled[f]->words[i];
             survivors |= enabled;
             open |= enabled & ~reached_[f].words[i];
         });
         if (keeps_all_) open |= ~survivors;
-        if ((open & relation.reflexive.words[i]) == 0) continue;
+        return (open & relation.reflexive.words[i]) != 0;
+    };
+    std::size_t first = 0;
+    while (first < words && !is_open(first)) ++first;
+    if (first == words) return;
+    marks_.assign(relation.size(), 0);
+    for (std::size_t i = 0; i < words; ++i) {
+        std::uint64_t starts = 0;
+        each_event(sources, [&](std::size_t e) { starts |= reached_[e].words[i]; });
+        each_bit(starts, static_cast<World>(64 * i), [&](World w) { marks_[relation.row_of[w]] = 1; });
+    }
+    for (std::size_t i = first; i < words; ++i) {
+        if (!is_open(i)) continue;
         const std::uint64_t reflexive = relation.reflexive.words[i] & relation.select_marked(marks_.data(), i);
         keeps_all_ = keeps_all_ && (reflexive & ~survivors) == 0;
         each_event(targets, [&](std::size_t f) {

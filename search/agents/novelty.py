@@ -45,17 +45,17 @@ class Novelty:
     def __init__(self, space: StateSpace) -> None:
         formulas = list(dict.fromkeys(atoms(space.task)))
         self._truth = space.query(formulas)
-        self._seen = defaultdict[Hashable, NDArray[np.bool_]](lambda: np.zeros(len(formulas), dtype=np.bool_))
+        self._seen = defaultdict[Hashable, int](int)  # the atoms of each class as bits
 
     def __call__(self, ids: NDArray[np.int32], classes: Iterable[Hashable]) -> NDArray[np.float64]:
         """float64[k]: 0 for novelty 1 and 1 for more, of `ids` (int32[k]) in their order, each in its class."""
-        truth = self._truth(ids)
         found = np.ones(len(ids))
-        for row, own in enumerate(classes):
+        for row, (own, packed) in enumerate(zip(classes, np.packbits(self._truth(ids), axis=1), strict=True)):
             seen = self._seen[own]
-            if (truth[row] > seen).any():
+            together = seen | int.from_bytes(packed)
+            if together != seen:
                 found[row] = 0.0
-                seen |= truth[row]
+                self._seen[own] = together
         return found
 
 

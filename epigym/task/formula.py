@@ -346,10 +346,15 @@ class FormulaNumbers:
 
     def __call__(self, formula: Formula) -> int:
         """The number of a formula after its names are replaced."""
-        if formula not in self._known:
-            for node in formula.subformulas():
-                if node not in self._known:
-                    self._known[node] = self._numbers.setdefault(self._key(node), len(self._numbers))
+        stack = [formula]
+        while stack:
+            node = stack.pop()
+            if node in self._known:
+                continue
+            if unknown := [child for child in node.children if child not in self._known]:
+                stack += [node, *reversed(unknown)]
+            else:
+                self._known[node] = self._numbers.setdefault(self._key(node), len(self._numbers))
         return self._known[formula]
 
     def _key(self, node: Formula) -> Hashable:

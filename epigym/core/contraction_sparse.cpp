@@ -316,11 +316,9 @@ void Contraction<Sparse>::merge_introspective(const Relation& relation, Relation
     const World n = blocks_.count();
     merged.is_introspective = true;
     merged.reflexive = image(relation.reflexive);
-    first_.resize(relation.count);
-    if (blocks_.is_discrete() && relation.reflexive == all_) {
-        std::iota(first_.begin(), first_.end(), 0);
-    } else {
-        std::ranges::fill(first_, std::max(n, relation.count));
+    const bool is_plain = blocks_.is_discrete() && relation.reflexive == all_;
+    if (!is_plain) {
+        first_.assign(relation.count, std::max(n, relation.count));
         each(relation.reflexive, [&](World w) {
             auto& first = first_[relation.row_of[w]];
             first = std::min(first, block_of_[w]);
@@ -328,7 +326,8 @@ void Contraction<Sparse>::merge_introspective(const Relation& relation, Relation
     }
     number_.assign(std::max(n, relation.count) + 1, kNone);
     for (World b = 0; b < n; ++b) {
-        auto& number = number_[first_[relation.row_of[blocks_.representative(b)]]];
+        const std::uint32_t row = relation.row_of[in_order_ ? b : blocks_.representative(b)];
+        auto& number = number_[is_plain ? row : first_[row]];
         if (number == kNone) number = merged.count++;
         merged.row_of[b] = number;
     }

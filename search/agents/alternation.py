@@ -273,9 +273,12 @@ class _Tree:
 
     @staticmethod
     def _back_up(node: _TreeNode | None, visits: int = 1) -> None:
+        is_changed = True  # the value of a child
         while node is not None:
             node.visits += visits
-            node.value = min(child.value for child in node.children)
+            if is_changed:
+                before, node.value = node.value, min([child.value for child in node.children])
+                is_changed = node.value != before
             node = node.parent
 
 

@@ -8,7 +8,8 @@ python -m tests.benchmarks.networks domain=gossip,grapevine guidance=network/1 o
 with epigym), linear/SEED and network/SEED (trained with their settings), general/SEED (one network of all domains),
 left_out/SEED (one of the domains outside the group of `GROUPS` of the domain, or of all others), a choice of all, as
 ENCODING/OBJECTIVE/BASE/DATA/SEED, such as hash/distance/none/published/1, or the paper's network, paper/BUDGET/SEED,
-where `PAPER` lists the budgets.
+where `PAPER` lists the budgets. With lists:NAME+NAME… the agent `alternation` takes the place of greedy search, with
+these open lists and the model of epigym.
 `table=FILE` only prints the table of such rows, such as docs/results/networks.csv.gz.
 """
 
@@ -22,7 +23,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 from rich.console import Console
@@ -40,6 +41,9 @@ from learn.models.files import MODEL_FILE
 from learn.models.shipped import locate_shipped
 from learn.training.options import CHECKPOINTS, LAST, RUN_FILE
 from learn.training.validation import search_greedily
+from search.agents import run_agent
+from search.agents.alternation import Alternation, OpenListName
+from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.heuristics.learned import Learned
 from search.reports.metrics import bootstrap, mcnemar
@@ -56,6 +60,7 @@ STEPS: Final = {
 }  # fmt: skip
 """Steps of the lines of growing problems that are sampled; of the other domains the upper third."""
 EXPANSIONS: Final = 1000
+LISTS: Final = "lists:"
 GUIDANCE: Final = (
     "h_ff,h_add,linear,linear/1,linear/2,linear/3,linear/4,"
     "network/42,network/1,network/2,network/3,network/4,general/42,general/1,general/2,general/3,general/4,left_out/42"
@@ -134,8 +139,8 @@ def measure(domain: str, kind: str, wanted: Iterable[str], out: Path, file: Path
 
 
 def find_model(domain: str, guidance: str, out: Path) -> Path | None:
-    """The file of the model, which is trained where it is missing; None for a base heuristic."""
-    if guidance in ("h_ff", "h_add"):
+    """The file of the model, which is trained where it is missing; None where the guidance names none."""
+    if guidance in ("h_ff", "h_add") or guidance.startswith(LISTS):
         return None
     if guidance in ("linear", "gine"):
         return locate_shipped(guidance, domain)
@@ -193,10 +198,15 @@ def _train_one(command: Sequence[str], seed: str, folder: Path, finished: Path) 
 
 
 def search(task: Task, guidance: str, model: Path | None) -> dict[str, str]:
-    """What greedy search did with the guidance; `cpu_seconds` include the first steps of building it."""
+    """What the search did with the guidance; `cpu_seconds` include the first steps of building it."""
     space, start = StateSpace(task), time.process_time()
-    score = BaseHeuristic(space, guidance) if model is None else Learned(space, str(model)).score
-    found = search_greedily(space, score, EXPANSIONS)
+    if guidance.startswith(LISTS):
+        lists = cast(Sequence[OpenListName], guidance.removeprefix(LISTS).split("+"))
+        limits = Limits(max_expanded=EXPANSIONS, time_limit=None, memory_limit=sys.maxsize)
+        found = run_agent(Alternation(lists=lists), space, Learned(space), limits)
+    else:
+        score = BaseHeuristic(space, guidance) if model is None else Learned(space, str(model)).score
+        found = search_greedily(space, score, EXPANSIONS)
     solved = found.status is SearchStatus.SOLVED
     counts = {"expanded": str(found.expanded if solved else EXPANSIONS), "plan_length": str(len(found.plan or ()))}
     return {"solved": str(int(solved)), "cpu_seconds": f"{time.process_time() - start:.3f}", **counts}

@@ -34,7 +34,7 @@ def problem(
         certain: whether the others are clean; if not, any of them may be muddy too, and a plan has to work whichever
             are, as in the published problems. With `muddy=[]` any children may be muddy.
         wise: the child that shall know whether it is muddy.
-        seed: draws who is muddy, if `muddy` is not given: at least two children, so that nobody knows it at first.
+        seed: samples who is muddy, if `muddy` is not given: at least two children, so that nobody knows it at first.
         goals: explicit EPDDL formulas instead, about the atoms `(muddy c1)`, ….
 
     Source: the family *active muddy child* of the epistemic track of the International Planning Competition 2026,

@@ -47,7 +47,7 @@ def problem(
 
     There is a plan, and the goal does not hold at the start, if all numbers are consecutive (`run` = `agents`) and
     stated, the highest possible one is not held, and all agents shall succeed but the one with the lowest number:
-    so are the problems that `seed` draws. With two agents it is enough that one number from 1 to `highest` - 1 is
+    so are the problems that `seed` samples. With two agents it is enough that one number from 1 to `highest` - 1 is
     stated, for its agent to succeed, and that `highest` is 3 at least. Several of the published problems have no
     plan: they ask for numbers that nobody holds, or let only `run` of the agents have consecutive numbers.
 

@@ -66,7 +66,7 @@ def problem(
         learner: the agent that shall know all secrets where it is a single one, a by default.
         shared: pairs of an agent and the owner of a secret that it is commonly known to know from the start, such as
             `["ab", "ac"]`; none by default.
-        seed: draws `learner` and one to `agents` - 1 pairs of `shared`, those that are not given. The goal remains
+        seed: samples `learner` and one to `agents` - 1 pairs of `shared`, those that are not given. The goal remains
             to be reached, and there is a plan.
         goals: explicit EPDDL formulas instead, about the atoms `(secret a)`, … and `(spying a)`, ….
 

@@ -58,8 +58,8 @@ def problem(
     """
     names, row = _agents(agents), _rooms(rooms)
     numbers = range(1, len(row) + 1)
-    drawn = make_random(seed).choices(numbers, k=len(names))
-    place = check_one_each("places", drawn if places is None else places, numbers, names)
+    sampled = make_random(seed).choices(numbers, k=len(names))
+    place = check_one_each("places", sampled if places is None else places, numbers, names)
     missing = check_subset("excluded", excluded, names)
     check_between("number of excluded agents", len(missing), 0, len(names) - 1)
     others = [name for name in names if name not in missing]

@@ -66,7 +66,7 @@ def sample(settings: Sample) -> None:
         for problem in found:  # the layout keeps the structure of names, which learned heuristics use
             language.save(problem.task, settings.run_dir / domain / f"{problem.instance}.json", "compact")
     write_rows(settings.run_dir / "problems.csv", COLUMNS, (problem.row() for problem in problems))
-    Console().print(Table.of("drawn problems", sizes).write(settings.run_dir / "sizes", "csv", "markdown"))
+    Console().print(Table.of("sampled problems", sizes).write(settings.run_dir / "sizes", "csv", "markdown"))
     logger.info("problems: %s", settings.run_dir)
 
 

@@ -64,8 +64,8 @@ def problem(
     agents do all that, except that they hand blocks over to clumsy agents, which alone stack them. A clumsy agent may
     drop the block on one of its tables instead, and a plan has to work whether it does or not.
 
-    The drawn goal of the single robot is a whole arrangement. Those of several agents ask for blocks at new places and
-    for beliefs: the deceived go on to believe in a place that a block has left (the ignorant among them just do not
+    The sampled goal of the single robot is a whole arrangement. Those of several agents ask for blocks at new places
+    and for beliefs: the deceived go on to believe in a place that a block has left (the ignorant among them just do not
     learn of a new one), and the others believe in a new one; if nobody is deceived, the new places become common
     knowledge. A block that a clumsy agent has to stack may also be on the table of the tower that it should be on.
     There is a plan as long as `start`, `places`, `movers`, `zones` and `target` have their default values.
@@ -82,7 +82,7 @@ def problem(
         clumsy: how many of them are clumsy in the tier `clumsy`: those after the precise ones.
         onlookers: how many of them can only focus and tell in the tier `clumsy`: the last ones.
         worlds: how many arrangements are possible at first, 1 to 6.
-        start: these arrangements, the actual one first, instead of drawn ones. In `b1 b3, b2 | b4` b3 is on b1 and b2
+        start: these arrangements, the actual one first, instead of sampled ones. In `b1 b3, b2 | b4` b3 is on b1 and b2
             stands beside it on the first table, b4 on the second.
         ignorant: the agents that do not know which arrangement is the actual one.
         places: for each agent the numbers of its tables, such as `12`; by default clumsy agents are at all tables and
@@ -91,10 +91,10 @@ def problem(
         movers: the agents that can move the blocks; by default the first one and the clumsy ones.
         zones: instead of `movers` for each arrangement the blocks that those at a table can move, written as in
             `start`.
-        target: the arrangement that the goal is about instead of a drawn one; it need not have all blocks.
-        deceived: which agents are, other than the first one and the first clumsy one; drawn by default.
+        target: the arrangement that the goal is about instead of a sampled one; it need not have all blocks.
+        deceived: which agents are, other than the first one and the first clumsy one; sampled by default.
         wanted: how many blocks shall be at new places, 1 to `blocks`; all of them, if there are fewer.
-        seed: a whole number from 0, of what is drawn.
+        seed: a whole number from 0, of the sampling.
         goals: explicit EPDDL formulas instead, about `(on b1 b2)`, `(on_table b1 t1)`, …; the single robot's table has
             no name: `(on_table b1)`.
 
@@ -153,7 +153,7 @@ def vocabulary(*, tier: str = "single", blocks: int = 4, tables: int = 2, agents
 
 @dataclass(frozen=True, slots=True)
 class _Team:
-    """The agents by what they can do; the first one is whose doing the drawn goals count on."""
+    """The agents by what they can do; the first one is whose actions sampled goals need."""
 
     precise: tuple[str, ...]
     clumsy: tuple[str, ...]
@@ -165,7 +165,7 @@ class _Team:
 
     @property
     def deceivable(self) -> tuple[str, ...]:
-        """Those whom a plan for a drawn goal does not need: the first clumsy agent has to take part."""
+        """Those whom a plan for a sampled goal does not need; it needs the first clumsy agent."""
         return tuple(name for name in self.names[1:] if name not in self.clumsy[:1])
 
 
@@ -301,8 +301,8 @@ def _goals(
     """The given goals, or new places of blocks and who believes in one."""
     team, start, clumsy = site.team, site.possible[0], bool(site.team.clumsy)
     aim = None if target is None else read_target(target, site.blocks, site.tables)
-    drawn = [name for name in team.deceivable if random.randrange(2)] if deceived is None else deceived
-    fooled = check_subset("deceived", drawn, team.deceivable)
+    sampled = [name for name in team.deceivable if random.randrange(2)] if deceived is None else deceived
+    fooled = check_subset("deceived", sampled, team.deceivable)
     most = check_between("wanted", wanted, 1, len(site.blocks))
     if goals is not None:
         return check_formulas("goals", goals)

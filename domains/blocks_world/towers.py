@@ -81,9 +81,9 @@ def sample_starts(count: int, blocks: Sequence[str], tables: Sequence[str], rand
     while len(found) < count:
         order = random.sample(blocks, len(blocks))
         bottoms = list(zip(tables, ([block] for block in order), strict=False)) if len(tables) > 1 else []
-        drawn = _pile(bottoms, order[len(bottoms) :], () if bottoms else tables, random)
-        if all(supports(drawn) != supports(other) for other in found):
-            found.append(drawn)
+        sampled = _pile(bottoms, order[len(bottoms) :], () if bottoms else tables, random)
+        if all(supports(sampled) != supports(other) for other in found):
+            found.append(sampled)
     return found
 
 
@@ -95,9 +95,9 @@ def sample_target(start: Arrangement, home: Sequence[str], *, clumsy: bool, rand
     for _ in range(_TRIES):
         towers = [(table, tower[:1]) for table, tower in start if table not in home]
         loose = [block for table, tower in start for block in (tower if table in home else tower[1:])]
-        drawn = _pile(towers, random.sample(loose, len(loose)), home, random)
-        if changes(start, drawn, clumsy=clumsy):
-            return drawn
+        sampled = _pile(towers, random.sample(loose, len(loose)), home, random)
+        if changes(start, sampled, clumsy=clumsy):
+            return sampled
     return start
 
 

@@ -1,4 +1,4 @@
-"""`DomainEnv`: the environments of the parametric domains, with goals that can be drawn at random."""
+"""`DomainEnv`: the environments of the parametric domains, with goals that can be sampled."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from epigym.space.space import Query
 from epigym.task.formula import Formula, and_, conjuncts
 
 RANDOM = "random"
-"""The value of the reset option `goal` that draws one."""
+"""The value of the reset option `goal` that samples one."""
 
 
 class DomainEnv(EpistemicEnv):

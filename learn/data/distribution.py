@@ -127,7 +127,7 @@ def sample_problems(
     last = 0
     for number in count():
         if number - last > _PATIENCE:
-            raise EpigymError(f"{domain}: none of {_PATIENCE} problems drawn for {split} fits; change its ranges")
+            raise EpigymError(f"{domain}: none of {_PATIENCE} problems sampled for {split} fits; change its ranges")
         sizes = Random(f"{seed} {split} {number // goals}")
         limits: tuple[int, int] | None
         if growing is not None:
@@ -268,13 +268,13 @@ def _explore_near(space: StateSpace) -> tuple[NDArray[np.int32], bool]:
     return np.repeat(np.arange(len(layers), dtype=np.int32), layers), layers[-1] == 0
 
 
-def _is_test(drawn: SampledProblem, mark: str) -> bool:
+def _is_test(sampled: SampledProblem, mark: str) -> bool:
     """Whether a sampled problem equals a test problem of its domain up to names.
 
     A test problem that was sampled itself, with the same number, does not count.
     """
-    names = _list_tests(drawn.domain).get(_count_sizes(drawn.task), ())
-    return any(name != drawn.instance and _load_signature(drawn.domain, name) == mark for name in names)
+    names = _list_tests(sampled.domain).get(_count_sizes(sampled.task), ())
+    return any(name != sampled.instance and _load_signature(sampled.domain, name) == mark for name in names)
 
 
 @cache

@@ -138,7 +138,7 @@ SOLVABLE: list[tuple[str, list[dict[str, Any]]]] = [
         {}, {"goal": "find", "drones": 2}, {"locations": 4, "shape": "star", "goal": "find"}, {"noticed": False},
     ]),
 ]  # fmt: skip
-"""Domains whose drawn problems have plans, with parameters."""
+"""Domains whose sampled problems have plans, with parameters."""
 
 
 @pytest.mark.parametrize("name", PLANS)

@@ -1,4 +1,4 @@
-"""The command that lists drawn problems, and the problems that it drew for the suite to test on."""
+"""The command that lists sampled problems, and the problems that it sampled for the suite to test on."""
 
 import csv
 import json

@@ -7,9 +7,9 @@ python -m tests.benchmarks.networks domain=gossip,grapevine guidance=network/1 o
 `guidance` is h_ff, h_add (the base heuristics, which untrained networks equal), linear and gine (the models that come
 with epigym), linear/SEED and network/SEED (trained with their settings), general/SEED (one network of all domains),
 left_out/SEED (one of the domains outside the group of `GROUPS` of the domain, or of all others), a choice of all, as
-ENCODING/OBJECTIVE/BASE/DATA/SEED, such as hash/distance/none/published/1, or the paper's network, paper/BUDGET/SEED,
-where `PAPER` lists the budgets. With lists:NAME+NAME… the agent `alternation` takes the place of greedy search, with
-these open lists and the model of epigym.
+ENCODING/OBJECTIVE/BASE/DATA/SEED, such as hash/distance/none/published/1, or the paper's network, paper/SEED. With
+lists:NAME+NAME… the agent `alternation` takes the place of greedy search, with these open lists and the model of
+epigym.
 `table=FILE` only prints the table of such rows, such as docs/results/networks.csv.gz.
 """
 
@@ -72,12 +72,6 @@ GROUPS: Final = (
     ("assembly_line", "blocks_world", "cloud_scheduling", "search_and_rescue"),
 )
 """Communication between rooms, messages, deduction, and work; all domains of a group are left out at once."""
-PAPER: Final = {
-    "dfs": ("experiment=paper",),
-    "exhaustive": ("experiment=paper", "explorer=exhaustive"),
-    "short": ("trainer.max_steps=2000",),
-}
-"""Settings of the paper's network: its own budget on two kinds of rollouts, and 2,000 steps."""
 EXPERT: Final = {
     "grapevine": ("base=h_add", "expert.problems=80", "expert.growth=0.5", "expert.aggregation=1"),
     "room_messages": ("base=h_add", "expert.problems=80", "expert.aggregation=1"),
@@ -159,7 +153,7 @@ def find_model(domain: str, guidance: str, out: Path) -> Path | None:
         group = next((group for group in GROUPS if domain in group), (domain,))
         learned, domain, settings = "all", group[0], [*settings, FEWER, f"without=[{','.join(group)}]"]
     elif kind == "paper":
-        settings = ["encoding=hash", *PAPER[choices[0]]]
+        settings = ["encoding=hash", "experiment=paper"]
     elif choices:
         names = ("encoding", "objective", "base", "data")
         chosen = (f"{name}={value}" for name, value in zip(names, (kind, *choices), strict=True))

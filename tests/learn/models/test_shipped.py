@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from domains import DOMAINS
 from epigym import StateSpace, load_problem
@@ -14,10 +15,13 @@ from learn.models import open_model
 from learn.models.model import GENERAL
 from learn.models.shipped import SHIPPED, list_shipped, locate_shipped, read_defaults
 from tests.benchmarks.networks import COLUMNS
+from tests.tools.cards import make_card
 
 SCORES = Path(__file__).parent / "shipped_scores.json"
 ROWS = PLACE / "docs" / "results" / "networks_validation.csv.gz"
 """Of `python -m tests.benchmarks.networks set=validation guidance=linear,gine`."""
+TESTS = PLACE / "docs" / "results" / "networks.csv.gz"
+"""Of `python -m tests.benchmarks.networks`, and with `guidance=gine`."""
 NAMES = sorted(read_defaults())
 TRAINED = [name for name in NAMES if name != GENERAL]
 """The domains with models; a new one has none until it is trained on."""
@@ -33,9 +37,26 @@ def test_each_domain_has_a_model_with_its_card(kind: str) -> None:
 
 def test_nothing_else_is_shipped_and_it_is_small() -> None:
     expected = [locate_shipped(kind, name) for kind in ("gine", "linear") for name in NAMES]
+    cards = [SHIPPED / kind / "README.md" for kind in ("gine", "linear")]
     files = sorted(path for path in SHIPPED.rglob("*") if path.is_file())
-    assert list_shipped() == files == [SHIPPED / "choice.json", *expected]
+    assert list_shipped() == [SHIPPED / "choice.json", *expected]
+    assert files == sorted([*list_shipped(), *cards])
     assert sum(path.stat().st_size for path in files) < 3_000_000
+
+
+@pytest.mark.parametrize("kind", ["linear", "gine"])
+def test_cards_are_those_of_the_files_and_of_the_measured_rows(kind: str) -> None:
+    """Of `python -m tests.tools.ship`; their metadata say of every domain how many test problems its model solves."""
+    text = (SHIPPED / kind / "README.md").read_text(encoding="utf-8")
+    assert text == make_card(kind)
+    _empty, metadata, _card = text.split("---\n", 2)
+    index = {entry["name"]: entry["results"] for entry in yaml.safe_load(metadata)["model-index"]}
+    assert {f"{kind}/{name}" for name in TRAINED} <= index.keys()
+    for name in TRAINED:
+        [result] = index[f"{kind}/{name}"]
+        rows = [row for row in read_rows(TESTS, COLUMNS) if (row["domain"], row["guidance"]) == (name, kind)]
+        values = {metric["type"]: metric["value"] for metric in result["metrics"]}
+        assert values == {key: sum(int(row[key]) for row in rows) for key in ("solved", "expanded")}
 
 
 @pytest.mark.parametrize("domain", TRAINED)

@@ -53,20 +53,29 @@ def test_plans_of_the_competition_that_rely_on_inconsistent_beliefs_are_counted(
     """Results and README say how many there are, and how many problems have a plan or none without them."""
     columns = ("configuration", "consistent_beliefs", "status", "inconsistent_agents")
     rows = read_rows(RESULTS / "competition.csv.gz", columns)
-    free, consistent = (
-        [row for row in rows if row["configuration"] == name] for name in ("default", "default_consistent")
-    )
-    assert (len(free), len(consistent), {row["consistent_beliefs"] for row in consistent}) == (100, 100, {"true"})
-    solved, proved = Counter(row["status"] for row in free), Counter(row["status"] for row in consistent)
-    unsound = sum(row["inconsistent_agents"] != "" for row in free)
-    assert not any(row["inconsistent_agents"] for row in consistent)
-    numbers = f"solves {proved['solved']} and proves {proved['unsolvable']} unsolvable"
-    assert f"Of the {solved['solved']} plans of the default, {unsound} rely on inconsistent beliefs" in PAGE
-    assert f"With consistent beliefs, it {numbers}" in PAGE
+    counts = {}
+    for name in ("default", "default_unlearned", "default_consistent", "default_unlearned_consistent"):
+        found = [row for row in rows if row["configuration"] == name]
+        assert (len(found), {row["consistent_beliefs"] == "true" for row in found}) == (100, {"consistent" in name})
+        counts[name] = Counter(row["status"] for row in found)
+    unsound = [row["configuration"] for row in rows if row["inconsistent_agents"]]
+    assert not any("consistent" in name for name in unsound)
+    solved, proved = ({name: count[status] for name, count in counts.items()} for status in ("solved", "unsolvable"))
+    relying = f"Of the {solved['default']} plans of the default, {unsound.count('default')} rely on inconsistent beliefs"
+    assert relying in PAGE
+    consistent = f"it solves {solved['default_consistent']} and proves {proved['default_consistent']} unsolvable"
+    assert f"With consistent beliefs, {consistent}" in PAGE
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    first = f"solves {solved['solved']} and proves {solved['unsolvable']} unsolvable"
-    assert f"{first}; with `consistent_beliefs=true`" in readme
-    assert f" it {numbers};" in readme
+    for kind, more in (("", " proved unsolvable"), ("_consistent", "")):
+        learned, unlearned = f"default{kind}", f"default_unlearned{kind}"
+        cells = (f"{solved[learned]}, and {proved[learned]}{more}", f"{solved[unlearned]}, and {proved[unlearned]}")
+        assert f"| {' | '.join(cells)} |" in readme
+
+
+def test_the_default_with_and_without_learning_is_in_the_readme() -> None:
+    rows = read_rows(RESULTS / "default.csv.gz", ("configuration", "status"))
+    solved = Counter(row["configuration"] for row in rows if row["status"] == "solved")
+    assert f"| {solved['default']} | {solved['unlearned']} |" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("command", PAPER)

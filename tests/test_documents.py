@@ -33,6 +33,10 @@ KINDS = (
 """Arguments that make a command take or write something else."""
 
 FEW_SAMPLES = "explorer.max_visited=20000 explorer.max_kept=3000 batch_size=64 trainer.limit_train_batches=20"
+FEWEST = (
+    "explorer.max_visited=20000 explorer.max_depth=13 explorer.max_kept=200 batch_size=32"
+    " trainer.max_steps=1 trainer.limit_train_batches=1 validation.verdict=0"
+)
 FEW_PROBLEMS = "validation.verdict=2 validation.nodes=50"
 SHORT = {
     "learn.assess": "explorer.max_visited=60",
@@ -51,21 +55,22 @@ SHORT = {
     f" {FEW_PROBLEMS}",
     "learn.train --config-dir": f"trainer.max_epochs=1 {FEW_PROBLEMS}",
     "learn.train_linear": "data.instances=3 validation_instances=2 nodes=50 iterations=[0] larger_instances=2",
-    "learn.train -m": "explorer.max_visited=20000 explorer.max_depth=13 explorer.max_kept=200 batch_size=32"
-    " trainer.max_steps=1 trainer.limit_train_batches=1 validation.verdict=0",
+    "learn.train -m": FEWEST,
+    "learn.train -m experiment=paper": FEWEST,
     "learn.train -m encoding=relational,hash": "explorer.max_visited=20000 trainer.limit_train_batches=2"
     f" trainer.max_epochs=1 {FEW_PROBLEMS}",
     "learn.train -m hydra/sweeper=optuna": f"hydra.sweeper.n_trials=2 {FEW_SAMPLES} trainer.max_steps=2",
     "learn.train -m encoding=relational": "data.instances=2 data.goals=2 validation.problems=2 trainer.max_epochs=1"
     f" {FEW_PROBLEMS}",
     "search.evaluate": "per_domain=1 time_limit=1",
+    "search.evaluate -m": "per_domain=1 time_limit=1",
     "search.explore": "port=0",
     "tests.benchmarks.networks": "domain=consecutive_numbers guidance=h_ff,h_add",
     "tests.benchmarks.suites": "--time-limit 0",
 }
 """What is added to the end of a command to make it short."""
 
-STRIDES = {"search.evaluate": 30}
+STRIDES = {"search.evaluate": 30, "search.evaluate -m": 30}
 """Of an evaluation with many records only every so many are computed."""
 
 

@@ -95,7 +95,8 @@ def make_card(kind: str) -> str:
     """The card of all models of a kind, as Markdown with metadata in YAML."""
     paths = sorted((SHIPPED / kind).glob("*.safetensors"))
     models = [open_model(path) for path in paths]
-    tested = {model.domain: counts for model in models if kind in (counts := count_tests(model))}
+    rows = read_rows(ROWS, COLUMNS)
+    tested = {model.domain: counts for model in models if kind in (counts := count_tests(model, rows))}
     metadata = {
         "license": "mit",
         "library_name": "epigym",
@@ -167,13 +168,21 @@ def count_validation(model: Model) -> dict[str, Counts]:
             for name, key in ((model.base, base), (GINE, "val"))}  # fmt: skip
 
 
-def count_tests(model: Model) -> dict[str, Counts]:
-    """What searches did on the test problems of the model, by heuristic; without its kind where it was not searched."""
-    is_general = model.domain == GENERAL
-    own = f"{GENERAL}/{model.card['seed']}" if is_general and model.kind == GINE else model.kind
+def count_tests(model: Model, rows: Iterable[Mapping[str, str]]) -> dict[str, Counts]:
+    """What searches did on the test problems of the model, by heuristic; without its kind where it was not searched.
+
+    Args:
+        model: of a domain, or of all.
+        rows: one for each problem and guidance.
+    """
+    names = {name: name for name in BASES}
+    if model.domain != GENERAL:
+        names[model.kind] = model.kind
+    elif model.kind == GINE:
+        names[f"{GENERAL}/{model.card['seed']}"] = GINE
     found: dict[str, Counts] = defaultdict(lambda: Counts(0, 0))
-    for row in read_rows(ROWS, COLUMNS):
-        if (is_general and row["guidance"] != model.kind) or row["domain"] == model.domain:
-            name = model.kind if row["guidance"] == own else row["guidance"]
+    for row in rows:
+        if model.domain in (row["domain"], GENERAL) and row["guidance"] in names:
+            name = names[row["guidance"]]
             found[name] = Counts(found[name].solved + int(row["solved"]), found[name].expanded + int(row["expanded"]))
     return found

@@ -1,4 +1,4 @@
-"""Answers to names that do not exist; one body serves this room and `domains`, which knows no other room."""
+"""Answers to names that do not exist; `domains` has them, as it imports no other package."""
 
 from domains.names import did_you_mean, unknown
 

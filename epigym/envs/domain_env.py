@@ -70,7 +70,7 @@ class DomainEnv(EpistemicEnv):
         return vocabulary(name, **parameters)[1]
 
     @cached_property
-    def _drawable(self) -> Query:
+    def _vocabulary_query(self) -> Query:
         return self.space.query(self._vocabulary)
 
     def goal_option(self, option: Any, rng: np.random.Generator) -> tuple[Formula, ...]:
@@ -86,5 +86,5 @@ class DomainEnv(EpistemicEnv):
     def _sample_goal(self, rng: np.random.Generator) -> tuple[Formula, ...]:
         steps = int(rng.integers(1, self.goal_steps, endpoint=True))
         size = int(rng.integers(1, self.goal_size, endpoint=True))
-        sampled = sample_goal(self.space, self._drawable, rng, steps=steps, size=size)
+        sampled = sample_goal(self.space, self._vocabulary_query, rng, steps=steps, size=size)
         return conjuncts(and_(*(self._vocabulary[index] for index in sampled.subgoals)))

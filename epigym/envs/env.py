@@ -149,7 +149,7 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
     """
 
     metadata = {"render_modes": ["human", "ansi", "svg", "rgb_array"], "render_fps": 2}  # noqa: RUF012
-    _BOUND: ClassVar = ("space", "_consistent", "encoder", "_holds", "_drawable")
+    _BOUND: ClassVar = ("space", "_consistent", "encoder", "_holds", "_vocabulary_query")
     """Attributes that belong to one process."""
 
     def __init__(

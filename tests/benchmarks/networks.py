@@ -48,7 +48,7 @@ from search.agents.result import SearchStatus
 from search.heuristics.learned import Learned
 from search.reports.metrics import bootstrap, mcnemar
 from search.reports.paired import format_probability
-from tests.benchmarks.suites.hard import draw
+from tests.benchmarks.suites.hard import sample_instance
 from tests.benchmarks.suites.hard_sizes import LINES
 
 SETS: Final = {"validation": (47_110_000, 10), "more": (48_000_000, 30), "test": (90_210_000, 10)}
@@ -113,7 +113,7 @@ def sample(domain: str, kind: str) -> Iterator[Task]:
     seed, count = SETS[kind]
     for number in range(count):
         step = first + number * (last - first + 1) // count
-        yield draw(domain, line.at(step), step, seed + number).task()
+        yield sample_instance(domain, line.at(step), step, seed + number).task()
 
 
 def read(file: Path) -> list[Result]:

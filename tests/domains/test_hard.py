@@ -13,7 +13,7 @@ from epigym.problem import domain_problem
 from epigym.reference.semantics import validate
 from epigym.space.space import StateSpace
 from tests.benchmarks.suites.__main__ import main
-from tests.benchmarks.suites.hard import GIVEN_UP, HardInstance, draw, searches
+from tests.benchmarks.suites.hard import GIVEN_UP, HardInstance, sample_instance, searches
 from tests.benchmarks.suites.hard_sizes import LINES
 from tests.benchmarks.suites.tables import read_instances
 from tests.helpers.marks import slow_but
@@ -33,7 +33,7 @@ def steps(domain: str) -> list[HardInstance]:
 
 
 @pytest.mark.parametrize("domain", LINES)
-def test_rungs_begin_and_end_where_searches_fail(domain: str) -> None:
+def test_suites_begin_and_end_where_searches_fail(domain: str) -> None:
     line = steps(domain)
     assert [instance.step for instance in line] == list(range(1, len(line) + 1))
     for instance in line:
@@ -48,7 +48,7 @@ def test_rungs_begin_and_end_where_searches_fail(domain: str) -> None:
             before = [lower.outcomes[label] for lower in line[:number]][-2:]
             failed = len(before) == 2 and not any(one.is_solved for one in before)
             assert (instance.outcomes[label].status == GIVEN_UP) == failed
-    if domain in HARD:  # four rungs are beyond all searches
+    if domain in HARD:  # four instances are beyond all searches
         assert not any(instance.is_solved for instance in line[-4:])
         assert any(instance.is_solved for instance in line[:-4])
     else:  # the line ends at the limits of the parameters
@@ -120,5 +120,5 @@ def test_lines_grow(domain: str) -> None:
 @pytest.mark.parametrize("domain", [name for name, domain in DOMAINS.items() if not domain.consistent_beliefs])
 def test_no_plan_makes_beliefs_inconsistent(domain: str) -> None:
     for seed in range(4):
-        instance = draw(domain, ({}, 20, 6), 1, seed)
+        instance = sample_instance(domain, ({}, 20, 6), 1, seed)
         assert validate(instance.task(), instance.plan.split(), consistent_beliefs=True).valid

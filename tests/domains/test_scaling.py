@@ -15,7 +15,7 @@ from search.agents import run_agent
 from search.agents.breadth_first import BreadthFirst
 from tests.benchmarks.suites import scaling
 from tests.benchmarks.suites.__main__ import main
-from tests.benchmarks.suites.scaling import SIZES, Quarry, ScalingInstance, Sizes
+from tests.benchmarks.suites.scaling import SIZES, ExploredProblem, ScalingInstance, Sizes
 from tests.helpers.structures import follow
 
 INSTANCES = scaling.read(SCALING)
@@ -23,31 +23,31 @@ INSTANCES = scaling.read(SCALING)
 
 @pytest.mark.parametrize("domain", ["assembly_line", "coin_in_the_box", "grapevine"])
 def test_effort_in_sight_is_what_breadth_first_search_generates(domain: str) -> None:
-    quarry = Quarry(domain, {}, 2000)
+    problem = ExploredProblem(domain, {}, 2000)
     efforts = 0
     for seed in range(12):
-        goal = quarry.draw(seed, 8)
-        text = domains.write(domain, goals=quarry.formulas(goal))
+        goal = problem.sample_goal(seed, 8)
+        text = domains.write(domain, goals=problem.formulas(goal))
         result = run_agent(BreadthFirst(), StateSpace(parse_mastar(text)))
-        effort = quarry.effort(goal)
+        effort = problem.effort(goal)
         assert effort == (result.generated if effort is not None else None)
-        assert (effort is None) == (quarry.missing(goal) > 0)
-        assert result.plan_length <= len(goal.plan) == len(quarry.names(goal))
+        assert (effort is None) == (problem.missing(goal) > 0)
+        assert result.plan_length <= len(goal.plan) == len(problem.names(goal))
         efforts += effort is not None
     assert efforts > 3
 
 
-def test_drawing_again_gives_the_same_rungs() -> None:
+def test_sampling_again_gives_the_same_instances() -> None:
     growing = [{"agents": 2}, {"agents": 3}, {"agents": 3}, {"agents": 4}, {"agents": 4}]
-    sizes = Sizes(growing, lower=3, most_steps=8, look_ahead=2000, first_effort=50, lower_draws=30)
-    instances = scaling.draw("coin_in_the_box", sizes)
-    assert scaling.draw("coin_in_the_box", sizes) == instances
+    sizes = Sizes(growing, lower=3, most_steps=8, look_ahead=2000, first_effort=50, lower_goals=30)
+    instances = scaling.sample_instances("coin_in_the_box", sizes)
+    assert scaling.sample_instances("coin_in_the_box", sizes) == instances
     assert [instance.instance for instance in instances[:3]] == ["scaling_01", "scaling_02", "scaling_03"]
     assert sorted(instance.instance for instance in instances[3:]) == ["scaling_04", "scaling_05"]
     assert [json.loads(instance.parameters)["agents"] for instance in instances] == [2, 3, 3, 4, 4]
     assert len({instance.parameters for instance in instances}) == 5
-    quarry = Quarry("coin_in_the_box", {"agents": 4}, 2000)
-    missing = {instance.instance: quarry.missing(quarry.draw(instance.seed, 32)) for instance in instances[3:]}
+    problem = ExploredProblem("coin_in_the_box", {"agents": 4}, 2000)
+    missing = {instance.instance: problem.missing(problem.sample_goal(instance.seed, 32)) for instance in instances[3:]}
     assert missing["scaling_05"] >= missing["scaling_04"] > 0
 
 

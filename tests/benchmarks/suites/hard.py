@@ -95,7 +95,7 @@ class HardInstance:
             number.
         parameters: parameters of the domain, as JSON.
         step: of the line, counted from 1.
-        seed: what the goal was drawn with.
+        seed: of its goal.
         plan: names of the actions of a plan, separated by blanks.
         plan_length: its length, an upper bound of that of the shortest.
         fluents: their number in the task.
@@ -191,7 +191,7 @@ def generate(domain: str, table: Path, limits: Limits, *, parallel: int = 1) -> 
 
     Raises:
         UsageError: when the table was measured within other limits.
-        EpigymError: when the process that draws a problem dies, or a drawn plan is not valid.
+        EpigymError: when the process that samples a problem dies, or a sampled plan is not valid.
     """
     line = LINES[domain]
     sample = partial(sample_apart, domain, line, limits)
@@ -225,13 +225,13 @@ def _is_over(instances: Sequence[HardInstance]) -> bool:
 
 def sample_apart(domain: str, line: Growth, limits: Limits, step: int, attempt: int) -> HardInstance:
     """A problem of a step, made in a process of its own, which may need much memory."""
-    job = Job(None, draw, (domain, line.at(step), step, seed_of(step, attempt)))
+    job = Job(None, sample_instance, (domain, line.at(step), step, seed_of(step, attempt)))
     with closing(supervise([job], parallel=1, memory_limit=memory_bytes(limits.memory_limit))) as endings:
         ending = next(endings)
     if ending.failure:
         raise EpigymError(f"{domain}, step {step} of its line: {ending.message}")
-    drawn: HardInstance = ending.value
-    return drawn
+    sampled: HardInstance = ending.value
+    return sampled
 
 
 def seed_of(step: int, attempt: int) -> int:
@@ -239,7 +239,7 @@ def seed_of(step: int, attempt: int) -> int:
     return _SEEDS * step + attempt
 
 
-def draw(
+def sample_instance(
     domain: str, at: tuple[dict[str, Any], int, int], step: int, seed: int, *, reference_worlds: int = 50_000
 ) -> HardInstance:
     """A problem of a step with a goal that a walk reaches, not yet measured.
@@ -248,7 +248,7 @@ def draw(
         domain: name of the domain.
         at: its parameters, most actions of the walk, and most subgoals.
         step: of the line.
-        seed: equal seeds draw equal goals.
+        seed: equal seeds give equal goals.
         reference_worlds: of all e-states of a plan together, for the reference to execute it.
 
     Raises:
@@ -264,8 +264,8 @@ def draw(
     text = json.dumps({**parameters, "goals": source.formulas(goal)})
     task = source.space.task
     counts = len(task.fluents), len(task.agents), len(task.actions)
-    drawn = HardInstance(domain, "", text, step, seed, " ".join(plan), len(plan), *counts, "")
-    return replace(drawn, validated=_validate(drawn.task(), plan, reference_worlds))
+    sampled = HardInstance(domain, "", text, step, seed, " ".join(plan), len(plan), *counts, "")
+    return replace(sampled, validated=_validate(sampled.task(), plan, reference_worlds))
 
 
 def _validate(task: Task, plan: Sequence[str], reference_worlds: int) -> str:
@@ -279,11 +279,11 @@ def _validate(task: Task, plan: Sequence[str], reference_worlds: int) -> str:
     is_small = int(space.world_counts(states).sum()) <= reference_worlds
     reached = space.is_goal(states)
     if reached[0] or not reached[-1] or (is_small and not validate(task, plan, consistent_beliefs=True).valid):
-        raise EpigymError(f"{task.name}: the plan of a drawn goal is not valid")
+        raise EpigymError(f"{task.name}: the plan of a sampled goal is not valid")
     return "reference" if is_small else "space"
 
 
-def _measure(drawn: HardInstance, lower: Sequence[HardInstance], limits: Limits, search: Searcher) -> HardInstance:
+def _measure(sampled: HardInstance, lower: Sequence[HardInstance], limits: Limits, search: Searcher) -> HardInstance:
     """An instance with the outcome of every search, and with its name."""
     last = lower[-_FAILURES:]
     given_up = {
@@ -291,11 +291,11 @@ def _measure(drawn: HardInstance, lower: Sequence[HardInstance], limits: Limits,
         for label in searches()
         if len(last) == _FAILURES and not any(instance.outcomes[label].is_solved for instance in last)
     }
-    found = dict.fromkeys(given_up, Outcome(GIVEN_UP)) | search(drawn, searches().keys() - given_up)
+    found = dict.fromkeys(given_up, Outcome(GIVEN_UP)) | search(sampled, searches().keys() - given_up)
     fails = any(instance.is_kept for instance in lower) or not all(one.is_solved for one in found.values())
     return replace(
-        drawn,
-        instance=f"{'hard' if fails else 'below'}_{drawn.step:02d}",
+        sampled,
+        instance=f"{'hard' if fails else 'below'}_{sampled.step:02d}",
         outcomes={label: found[label] for label in searches()},
         time_limit_s=str(limits.time_limit),
         memory_limit=str(limits.memory_limit),
@@ -331,7 +331,7 @@ def run_searches(
 def _control(
     domain: str, instances: Iterable[HardInstance], known: Iterable[HardInstance], sample: Sampler
 ) -> Iterator[HardInstance]:
-    """The problems of the control that are missing: at steps of instances, drawn uniformly, with goals of their own."""
+    """The problems of the control that are missing: at sampled steps of instances, with goals of their own."""
     kept = [instance for instance in instances if instance.is_kept]
     there = {instance.instance: instance for instance in known}
     steps = Random(f"control {domain}").choices([instance.step for instance in kept], k=len(kept)) if kept else []
@@ -339,7 +339,7 @@ def _control(
     for number, step in enumerate(steps, start=1):
         name = f"hard_control_{number:02d}"
         if name not in there:
-            drawn = (sample(step, attempt) for attempt in range(number, _SEEDS, len(LINES[domain])))
-            there[name] = replace(next(one for one in drawn if (step, one.goals) not in goals), instance=name)
+            sampled = (sample(step, attempt) for attempt in range(number, _SEEDS, len(LINES[domain])))
+            there[name] = replace(next(one for one in sampled if (step, one.goals) not in goals), instance=name)
             yield there[name]
         goals.add((step, there[name].goals))

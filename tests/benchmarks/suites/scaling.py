@@ -49,7 +49,7 @@ class ScalingInstance:
         domain: name of the domain.
         instance: name of the instance in its domain.
         parameters: parameters of the domain, as JSON.
-        seed: what the goal was drawn with.
+        seed: of its goal.
         witness: names of the actions of the walk that reaches the goal, separated by blanks.
         walk_length: its length, an upper bound of the plan length.
         status: how breadth-first search ended.
@@ -89,22 +89,22 @@ class Sizes:
         lower: number of lower instances, whose goals are chosen by the effort of breadth-first search.
         most_steps: most steps of the walks on the lower instances; the upper instances take four times as many.
         look_ahead: nodes generated to judge the goals of the upper instances.
-        draws: number of goals drawn for the upper instances.
+        goals: number of goals sampled for the upper instances.
         first_effort: nodes generated on the lowest instance.
-        lower_draws: number of goals drawn for each size of the lower instances.
+        lower_goals: number of goals sampled for each size of the lower instances.
     """
 
     instances: Sequence[Mapping[str, Any]]
     lower: int = 10
     most_steps: int = 40
     look_ahead: int = 100_000
-    draws: int = 40
+    goals: int = 40
     first_effort: int = 1000
-    lower_draws: int = 600
+    lower_goals: int = 600
 
 
-class Quarry(Source):
-    """The beginning of one problem's state space, in the order of breadth-first search, to cut goals from.
+class ExploredProblem(Source):
+    """The beginning of one problem's state space, in the order of breadth-first search.
 
     Args:
         domain: name of the domain.
@@ -118,15 +118,15 @@ class Quarry(Source):
         # One row per formula, since goals pick formulas.
         self.truths = np.ascontiguousarray(self.holds(states).T)
 
-    def draws(self, number: int, count: int, most_steps: int) -> list[tuple[int, RandomGoal]]:
-        """Different random goals, and the seeds that they are drawn with."""
+    def sample_goals(self, number: int, count: int, most_steps: int) -> list[tuple[int, RandomGoal]]:
+        """Different random goals, and the seeds that they are sampled with."""
         found: dict[tuple[int, ...], tuple[int, RandomGoal]] = {}
         for seed in range(_SEEDS * number, _SEEDS * number + count):
-            goal = self.draw(seed, most_steps)
+            goal = self.sample_goal(seed, most_steps)
             found.setdefault(goal.subgoals, (seed, goal))
         return list(found.values())
 
-    def draw(self, seed: int, most_steps: int) -> RandomGoal:
+    def sample_goal(self, seed: int, most_steps: int) -> RandomGoal:
         """A random goal with a random number of steps and subgoals."""
         rng = np.random.default_rng(seed)
         steps = int(rng.integers(max(most_steps // 4, 1), most_steps, endpoint=True))
@@ -143,26 +143,26 @@ class Quarry(Source):
         return int((~self.truths[list(goal.subgoals)]).sum(axis=0).min())
 
 
-def draw(domain: str, sizes: Sizes) -> list[ScalingInstance]:
+def sample_instances(domain: str, sizes: Sizes) -> list[ScalingInstance]:
     """The instances of a domain, not yet measured."""
     targets = [round(sizes.first_effort * _GROWTH**number) for number in range(sizes.lower)]
     numbered = list(enumerate(sizes.instances))
     instances: list[ScalingInstance] = []
     for size, group in groupby(numbered[: sizes.lower], key=lambda instance: instance[1]):
         numbers = [number for number, _ in group]
-        quarry = Quarry(domain, size, 3 * targets[numbers[-1]] // 2)
-        drawn = quarry.draws(numbers[0], sizes.lower_draws, sizes.most_steps)
+        problem = ExploredProblem(domain, size, 3 * targets[numbers[-1]] // 2)
+        sampled = problem.sample_goals(numbers[0], sizes.lower_goals, sizes.most_steps)
         for number in numbers:
-            chosen = nearest(quarry, drawn, targets[number])
-            drawn.remove(chosen)
-            instances.append(_make_instance(quarry, number, *chosen))
+            chosen = nearest(problem, sampled, targets[number])
+            sampled.remove(chosen)
+            instances.append(_make_instance(problem, number, *chosen))
     for size, group in groupby(numbered[sizes.lower :], key=lambda instance: instance[1]):
         numbers = [number for number, _ in group]
-        quarry = Quarry(domain, size, sizes.look_ahead)
-        drawn = quarry.draws(numbers[0], sizes.draws, 4 * sizes.most_steps)
-        drawn.sort(key=lambda one: quarry.missing(one[1]), reverse=True)
+        problem = ExploredProblem(domain, size, sizes.look_ahead)
+        sampled = problem.sample_goals(numbers[0], sizes.goals, 4 * sizes.most_steps)
+        sampled.sort(key=lambda one: problem.missing(one[1]), reverse=True)
         instances += [
-            _make_instance(quarry, number, *one) for number, one in zip(reversed(numbers), drawn, strict=False)
+            _make_instance(problem, number, *one) for number, one in zip(reversed(numbers), sampled, strict=False)
         ]
     return instances
 
@@ -206,7 +206,7 @@ def _size(instance: ScalingInstance) -> dict[str, Any]:
     return {name: value for name, value in json.loads(instance.parameters).items() if name != "goals"}
 
 
-_LONG: dict[str, Any] = {"most_steps": 160, "look_ahead": 3_000_000, "draws": 400}
+_LONG: dict[str, Any] = {"most_steps": 160, "look_ahead": 3_000_000, "goals": 400}
 _CHOICES: dict[str, dict[str, Any]] = {
     "assembly_line": {},
     "coin_in_the_box": {"most_steps": 30, "look_ahead": 1_000_000},
@@ -247,9 +247,9 @@ def _explore(space: StateSpace, max_generated: int) -> tuple[NDArray[np.int32], 
     return np.concatenate(states), np.concatenate(counts)
 
 
-def nearest(quarry: Quarry, drawn: Sequence[tuple[int, RandomGoal]], target: int) -> tuple[int, RandomGoal]:
-    """The drawn goal whose effort is closest to the target, by ratio."""
-    efforts = [(quarry.effort(goal), seed, goal) for seed, goal in drawn]
+def nearest(problem: ExploredProblem, sampled: Sequence[tuple[int, RandomGoal]], target: int) -> tuple[int, RandomGoal]:
+    """The sampled goal whose effort is closest to the target, by ratio."""
+    efforts = [(problem.effort(goal), seed, goal) for seed, goal in sampled]
     _, seed, goal = min(
         ((abs(math.log(effort / target)), seed, goal) for effort, seed, goal in efforts if effort),
         key=lambda one: one[:2],
@@ -257,13 +257,13 @@ def nearest(quarry: Quarry, drawn: Sequence[tuple[int, RandomGoal]], target: int
     return seed, goal
 
 
-def _make_instance(quarry: Quarry, number: int, seed: int, goal: RandomGoal) -> ScalingInstance:
+def _make_instance(problem: ExploredProblem, number: int, seed: int, goal: RandomGoal) -> ScalingInstance:
     return ScalingInstance(
-        domain=quarry.domain,
+        domain=problem.domain,
         instance=f"scaling_{number + 1:02d}",
-        parameters=json.dumps({**quarry.parameters, "goals": quarry.formulas(goal)}),
+        parameters=json.dumps({**problem.parameters, "goals": problem.formulas(goal)}),
         seed=seed,
-        witness=" ".join(quarry.names(goal)),
+        witness=" ".join(problem.names(goal)),
         walk_length=len(goal.plan),
     )
 
@@ -275,7 +275,7 @@ def generate(chosen: Sequence[str], table: Path, limits: Limits, *, fresh: bool 
         chosen: names of the domains.
         table: where the instances are kept; those that are not there yet are those of the suite.
         limits: of time and memory, per instance.
-        fresh: whether to draw the instances anew.
+        fresh: whether to sample the instances anew.
         parallel: instances measured at the same time.
 
     Raises:
@@ -286,7 +286,7 @@ def generate(chosen: Sequence[str], table: Path, limits: Limits, *, fresh: bool 
     with Progress() as progress:
         for domain in chosen:
             if fresh:
-                store(map(asdict, draw(domain, SIZES[domain])), table)
+                store(map(asdict, sample_instances(domain, SIZES[domain])), table)
             instances = [instance for instance in read(table) if instance.domain == domain]
             bar = progress.add_task(domain, total=len(instances))
             groups = [list(group) for _, group in groupby(instances, key=_size)]

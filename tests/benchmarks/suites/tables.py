@@ -13,7 +13,7 @@ R = TypeVar("R")
 
 
 class Source:
-    """A problem without a goal, to draw goals for.
+    """A problem without a goal, to sample goals for.
 
     Args:
         domain: name of the domain.

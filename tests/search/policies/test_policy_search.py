@@ -114,7 +114,7 @@ def test_a_linear_plan_for_all_outcomes_is_a_policy() -> None:
     assert found.counts().expanded == 1
 
 
-class Drawn:
+class ExplicitSpace:
     """The part of `StateSpace` that policies use, for an explicit graph."""
 
     initial, generated, relaxed = 0, (0, 0), (0, 0)
@@ -139,7 +139,7 @@ class Drawn:
 
 
 def test_a_policy_one_action_longer_than_need_be_is_improved() -> None:
-    space: Any = Drawn({0: {0: {1}, 1: {4}}, 1: {0: {2}}, 2: {0: {3}}, 3: {}, 4: {0: {3}}}, {3})
+    space: Any = ExplicitSpace({0: {0: {1}, 1: {4}}, 1: {0: {2}}, 2: {0: {3}}, 3: {}, 4: {0: {3}}}, {3})
     found = PolicySearch(space, None, Limits().start())  # type: ignore[arg-type]
     found.graph.expand([0, 1, 2])
     assert found.graph.depth[0] == 3
@@ -147,7 +147,7 @@ def test_a_policy_one_action_longer_than_need_be_is_improved() -> None:
     assert found.graph.depth[0] == 2
 
 
-def sample_graph(rng: random.Random) -> Drawn:
+def sample_graph(rng: random.Random) -> ExplicitSpace:
     size = rng.randint(4, 40)
     span, goals = rng.choice([3, 6, size]), set(rng.sample(range(1, size), rng.randint(1, 2)))
 
@@ -159,7 +159,7 @@ def sample_graph(rng: random.Random) -> Drawn:
         state: {k: {target(state) for _ in range(rng.randint(1, 3))} for k in range(rng.randint(0, 4))}
         for state in range(size)
     }
-    return Drawn(options, goals)
+    return ExplicitSpace(options, goals)
 
 
 def test_any_graph_expanded_in_any_order_is_searched_to_the_end() -> None:
@@ -210,7 +210,7 @@ def test_early_proofs_end_the_search() -> None:
             options[state] = {
                 k: set(rng.choices(range(core + 1), k=rng.randint(1, 3))) for k in range(rng.randint(0, 3))
             }
-        space: Any = Drawn(options, {end})
+        space: Any = ExplicitSpace(options, {end})
         if excludes_strong(space, 10):
             proofs += 1
             found = PolicySearch(space, Onward(), Limits(max_expanded=50).start())  # type: ignore[arg-type]

@@ -33,10 +33,6 @@ KINDS = (
 """Arguments that make a command take or write something else."""
 
 FEW_SAMPLES = "explorer.max_visited=20000 explorer.max_kept=3000 batch_size=64 trainer.limit_train_batches=20"
-FEWEST = (
-    "explorer.max_visited=20000 explorer.max_depth=13 explorer.max_kept=200 batch_size=32"
-    " trainer.max_steps=1 trainer.limit_train_batches=1 validation.verdict=0"
-)
 FEW_PROBLEMS = "validation.verdict=2 validation.nodes=50"
 SHORT = {
     "learn.assess": "explorer.max_visited=60",
@@ -55,22 +51,21 @@ SHORT = {
     f" {FEW_PROBLEMS}",
     "learn.train --config-dir": f"trainer.max_epochs=1 {FEW_PROBLEMS}",
     "learn.train_linear": "data.instances=3 validation_instances=2 nodes=50 iterations=[0] larger_instances=2",
-    "learn.train -m": FEWEST,
-    "learn.train -m experiment=paper": FEWEST,
+    "learn.train -m": "explorer.max_visited=20000 explorer.max_depth=13 explorer.max_kept=200 batch_size=32"
+    " trainer.max_steps=1 trainer.limit_train_batches=1 validation.verdict=0",
     "learn.train -m encoding=relational,hash": "explorer.max_visited=20000 trainer.limit_train_batches=2"
     f" trainer.max_epochs=1 {FEW_PROBLEMS}",
     "learn.train -m hydra/sweeper=optuna": f"hydra.sweeper.n_trials=2 {FEW_SAMPLES} trainer.max_steps=2",
     "learn.train -m encoding=relational": "data.instances=2 data.goals=2 validation.problems=2 trainer.max_epochs=1"
     f" {FEW_PROBLEMS}",
     "search.evaluate": "per_domain=1 time_limit=1",
-    "search.evaluate -m": "per_domain=1 time_limit=1",
     "search.explore": "port=0",
     "tests.benchmarks.networks": "domain=consecutive_numbers guidance=h_ff,h_add",
     "tests.benchmarks.suites": "--time-limit 0",
 }
-"""What is added to the end of a command to make it short."""
+"""What is added to the end of a command to make it short, by the longest beginning of its kind that is listed."""
 
-STRIDES = {"search.evaluate": 30, "search.evaluate -m": 30}
+STRIDES = {"search.evaluate": 30}
 """Of an evaluation with many records only every so many are computed."""
 
 
@@ -173,12 +168,19 @@ class Command(NamedTuple):
         return " ".join([self.module, *(word for word in KINDS if word in self.arguments)])
 
     @property
+    def shortening(self) -> str:
+        """What is added to make it short; nothing where no beginning of its kind is listed."""
+        words = self.kind.split(" ")
+        beginnings = (" ".join(words[:count]) for count in range(len(words), 0, -1))
+        return next((SHORT[one] for one in beginnings if one in SHORT), "")
+
+    @property
     def short(self) -> list[str]:
         shown = self.arguments
         if not LOCAL.keys().isdisjoint(self.arguments):
             shown = [LOCAL.get(one, one) for one in self.arguments if not one.startswith(OF_CLUSTERS)]
         is_demo = self.arguments in [shlex.split(command)[3:] for command in DEMO]
-        short = shlex.split("" if is_demo else SHORT.get(self.kind, ""))
+        short = shlex.split("" if is_demo else self.shortening)
         is_suite = not any(word.startswith("problems=") for word in shown)
         return [*shown, *(word for word in short if is_suite or not word.startswith("per_domain="))]
 
@@ -202,7 +204,7 @@ def serve() -> Iterator[Serve]:
     def run(command: Command, folder: Path, log: Path) -> int:
         environment = {**command.environment, "EPIGYM_SHARED": "../shared"}
         request = {"module": command.module, "arguments": command.short, "environment": environment}
-        request["stride"] = STRIDES.get(command.kind, 1)
+        request["stride"] = STRIDES.get(command.module, 1)
         requests.write(json.dumps(request | {"folder": str(folder), "log": str(log)}) + "\n")
         requests.flush()
         return int(answers.readline())

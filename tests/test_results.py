@@ -72,10 +72,23 @@ def test_plans_of_the_competition_that_rely_on_inconsistent_beliefs_are_counted(
         assert f"| {' | '.join(cells)} |" in readme
 
 
-def test_the_default_with_and_without_learning_is_in_the_readme() -> None:
-    rows = read_rows(RESULTS / "default.csv.gz", ("configuration", "status"))
-    solved = Counter(row["configuration"] for row in rows if row["status"] == "solved")
-    assert f"| {solved['default']} | {solved['unlearned']} |" in (ROOT / "README.md").read_text(encoding="utf-8")
+def test_searches_with_and_without_learning_are_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    solved = {
+        name: Counter(
+            row["configuration"]
+            for row in read_rows(RESULTS / f"{name}.csv.gz", ("configuration", "status"))
+            if row["status"] == "solved"
+        )
+        for name in ("default", "comparison")
+    }
+    assert f"| {solved['default']['default']} | {solved['default']['unlearned']} |" in readme
+    learned, unlearned, uninformed = (solved["comparison"][name] for name in ("default", "default_unlearned", "bfs"))
+    assert f"| {learned} | {unlearned} | breadth-first search: {uninformed} |" in readme
+    _domains, kinds, _pairs = describe(read(RESULTS / "networks.csv.gz"), GUIDANCE.split(","))
+    means = {row[0]: row[2] for row in kinds.rows}
+    cells = f"networks: {means['network']}, means of five seeds | `h_add`: {means['h_add']}, `h_ff`: {means['h_ff']}"
+    assert f"| {cells} | linear models: {means['linear']} |" in readme
 
 
 @pytest.mark.parametrize("command", PAPER)

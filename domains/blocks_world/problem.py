@@ -153,7 +153,7 @@ def vocabulary(*, tier: str = "single", blocks: int = 4, tables: int = 2, agents
 
 @dataclass(frozen=True, slots=True)
 class _Team:
-    """The agents by what they can do; sampled goals need actions of the first one."""
+    """The agents, grouped by skill. Sampled goals need actions of the first agent."""
 
     precise: tuple[str, ...]
     clumsy: tuple[str, ...]

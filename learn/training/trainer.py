@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import signal
 import sys
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -47,6 +49,7 @@ SHOWN = {
 """Formats of the newest metrics in the progress bar."""
 _POSITIVE = ("max_steps", "max_epochs", "limit_train_batches", "val_check_interval", "check_val_every_n_epoch")
 _PRECISIONS = ("32-true", "16-mixed", "bf16-mixed")
+_M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # of malloc.h
 _MEASURES = {"loss": "validation loss", "search": "search on the validation problems"}
 
 
@@ -186,8 +189,16 @@ def write_settings(settings: Training) -> None:
         write_text(settings.run_dir / OVERRIDES, overrides)
 
 
+def keep_freed_memory() -> None:
+    """Let this process keep the memory of freed tensors: glibc maps that of each large one anew, all pages cleared."""
+    with suppress(AttributeError, OSError):  # another C library
+        libc = ctypes.CDLL(None)
+        libc.mallopt(_M_MMAP_MAX, 0), libc.mallopt(_M_TRIM_THRESHOLD, -1)
+
+
 def fit(trainer: Trainer, module: GineModule, data: LightningDataModule, checkpoint: Path | None) -> bool:
     """Train, starting from a checkpoint if there is one; whether it was interrupted."""
+    keep_freed_memory()
     handler = signal.getsignal(signal.SIGINT)
     try:
         trainer.fit(module, data, ckpt_path=checkpoint and str(checkpoint))

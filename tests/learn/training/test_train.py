@@ -4,6 +4,8 @@ import csv
 import json
 import math
 import os
+import platform
+import resource
 import subprocess
 import sys
 from dataclasses import asdict
@@ -348,6 +350,16 @@ def test_the_papers_training_is_an_experiment() -> None:
         "schedule": "constant",
         "averaging": 0,
     }  # fmt: skip
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have no such setting")
+def test_a_training_keeps_the_memory_of_freed_tensors(fit: Fit) -> None:
+    fit(*SMALL_DISTANCE)
+    torch.ones(1 << 23)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(10):
+        torch.ones(1 << 23)  # 8,192 pages, which are cleared one by one where they are new
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 8192
 
 
 @pytest.mark.filterwarnings("ignore:.*AMP with fp16 is not supported on CPU")  # Lightning takes bf16-mixed

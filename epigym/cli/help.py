@@ -30,9 +30,10 @@ def read_summary(module: str) -> str:
 
 
 def format_listing(commands: dict[str, str]) -> str:
-    """The commands below each other, by name and module, each with a line about it."""
-    width = max(map(len, commands))
-    return "\n".join(f"  epigym {name:<{width}}  {read_summary(module)}" for name, module in commands.items())
+    """The commands below each other, by name and module, each with what it does, as wide as the terminal."""
+    margin, width = max(map(len, commands)), shutil.get_terminal_size().columns
+    lines = (f"  epigym {name:<{margin}}  {read_summary(module)}" for name, module in commands.items())
+    return "\n".join(textwrap.fill(line, width, subsequent_indent=" " * (margin + 11)) for line in lines)
 
 
 def format_help(command: str) -> str:

@@ -289,8 +289,11 @@ def test_commands_answer_without_torch(tmp_path: Path) -> None:
     assert done.stdout == "64\n\n"
 
 
-def test_one_command_has_all_the_others(call: Call) -> None:
-    names = {line.split()[1] for line in call("--help")[1].splitlines()}
+def test_one_command_has_all_the_others(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = call("--help")[1].splitlines()
+    names = {line.split()[1] for line in lines if line.startswith("  epigym ")}
+    assert max(map(len, lines)) <= 80
     assert names == {command.rpartition(".")[2] for command in COMMANDS} | {"competition", "domains"}
     assert "grapevine" in call("domains", "list")[1]
     code, output, _ = call("validate", "coin.txt", "plan=lift,look")

@@ -19,6 +19,7 @@ from tests.test_documents import Command, commands
 
 DOCUMENT = "docs/results.md"
 PAGE = (ROOT / DOCUMENT).read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 RESULTS = ROOT / "docs/results"
 REPORTS = [text for text in commands(DOCUMENT) if "search.report docs/results/" in text]
 PAPER = [text for text in REPORTS if "docs/results/table_" in text]
@@ -65,30 +66,27 @@ def test_plans_of_the_competition_that_rely_on_inconsistent_beliefs_are_counted(
     assert f"Of the {solved['default']} plans of the default, {relying}" in PAGE
     consistent = f"it solves {solved['default_consistent']} and proves {proved['default_consistent']} unsolvable"
     assert f"With consistent beliefs, {consistent}" in PAGE
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for kind, more in (("", " proved unsolvable"), ("_consistent", "")):
         learned, unlearned = f"default{kind}", f"default_unlearned{kind}"
         cells = (f"{solved[learned]}, and {proved[learned]}{more}", f"{solved[unlearned]}, and {proved[unlearned]}")
-        assert f"| {' | '.join(cells)} |" in readme
+        assert f"| {' | '.join(cells)} |" in README
+
+
+def count_solved(table: str) -> Counter[str]:
+    """The number of problems that each configuration of a table solves."""
+    rows = read_rows(RESULTS / f"{table}.csv.gz", ("configuration", "status"))
+    return Counter(row["configuration"] for row in rows if row["status"] == "solved")
 
 
 def test_searches_with_and_without_learning_are_in_the_readme() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    solved = {
-        name: Counter(
-            row["configuration"]
-            for row in read_rows(RESULTS / f"{name}.csv.gz", ("configuration", "status"))
-            if row["status"] == "solved"
-        )
-        for name in ("default", "comparison")
-    }
-    assert f"| {solved['default']['default']} | {solved['default']['unlearned']} |" in readme
-    learned, unlearned, uninformed = (solved["comparison"][name] for name in ("default", "default_unlearned", "bfs"))
-    assert f"| {learned} | {unlearned} | breadth-first search: {uninformed} |" in readme
+    default, comparison = count_solved("default"), count_solved("comparison")
+    assert f"| {default['default']} | {default['unlearned']} |" in README
+    learned, unlearned, uninformed = (comparison[name] for name in ("default", "default_unlearned", "bfs"))
+    assert f"| {learned} | {unlearned} | breadth-first search: {uninformed} |" in README
     _domains, kinds, _pairs = describe(read(RESULTS / "networks.csv.gz"), GUIDANCE.split(","))
     means = {row[0]: row[2] for row in kinds.rows}
     cells = f"networks: {means['network']}, means of five seeds | `h_add`: {means['h_add']}, `h_ff`: {means['h_ff']}"
-    assert f"| {cells} | linear models: {means['linear']} |" in readme
+    assert f"| {cells} | linear models: {means['linear']} |" in README
 
 
 @pytest.mark.parametrize("command", PAPER)

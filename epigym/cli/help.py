@@ -30,10 +30,13 @@ def read_summary(module: str) -> str:
 
 
 def format_listing(commands: dict[str, str]) -> str:
-    """The commands below each other, by name and module, each with what it does, as wide as the terminal."""
-    margin, width = max(map(len, commands)), shutil.get_terminal_size().columns
-    lines = (f"  epigym {name:<{margin}}  {read_summary(module)}" for name, module in commands.items())
-    return "\n".join(textwrap.fill(line, width, subsequent_indent=" " * (margin + 11)) for line in lines)
+    """The commands below each other, by name and module, each with its summary; as wide as the terminal."""
+    names, width = max(map(len, commands)), shutil.get_terminal_size().columns
+    starts = {f"  epigym {name:<{names}}  ": module for name, module in commands.items()}
+    return "\n".join(
+        textwrap.fill(start + read_summary(module), width, subsequent_indent=" " * len(start), break_long_words=False)
+        for start, module in starts.items()
+    )
 
 
 def format_help(command: str) -> str:

@@ -189,8 +189,8 @@ def write_settings(settings: Training) -> None:
         write_text(settings.run_dir / OVERRIDES, overrides)
 
 
-def keep_freed_memory() -> None:
-    """Let this process keep the memory of freed tensors: glibc maps that of each large one anew, all pages cleared."""
+def _keep_freed_memory() -> None:
+    """Keep the memory of freed tensors: glibc returns that of large ones, and the system clears its pages."""
     with suppress(AttributeError, OSError):  # another C library
         libc = ctypes.CDLL(None)
         libc.mallopt(_M_MMAP_MAX, 0), libc.mallopt(_M_TRIM_THRESHOLD, -1)
@@ -198,7 +198,7 @@ def keep_freed_memory() -> None:
 
 def fit(trainer: Trainer, module: GineModule, data: LightningDataModule, checkpoint: Path | None) -> bool:
     """Train, starting from a checkpoint if there is one; whether it was interrupted."""
-    keep_freed_memory()
+    _keep_freed_memory()
     handler = signal.getsignal(signal.SIGINT)
     try:
         trainer.fit(module, data, ckpt_path=checkpoint and str(checkpoint))

@@ -58,7 +58,7 @@ def sample(settings: Sample) -> None:
     problems: list[SampledProblem] = []
     sizes: list[dict[str, Any]] = []
     parts = [(domain, split) for domain in settings.domain or DOMAINS for split in settings.split]
-    for domain, split in track(parts, "drawing", transient=True):
+    for domain, split in track(parts, "sampling", transient=True):
         start = time.process_time()
         found = list(islice(sample_problems(domain, split, settings.seed), settings.instances))
         sizes.append(_make_row(domain, split, found, time.process_time() - start))

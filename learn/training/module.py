@@ -121,9 +121,14 @@ class GineModule(LightningModule):
         self._best: tuple[int, int] | None = None
 
     @property
-    def _problems(self) -> Problems:
+    def _data(self) -> Any:
+        """The `RolloutData` of the trainer."""
         trainer: Any = self.trainer
-        return trainer.datamodule.problems  # type: ignore[no-any-return]
+        return trainer.datamodule
+
+    @property
+    def _problems(self) -> Problems:
+        return self._data.problems  # type: ignore[no-any-return]
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Add the best validation score, which bounds later validations."""
@@ -200,7 +205,10 @@ class GineModule(LightningModule):
             scorer = self.validated.make_scorer(space, threads=torch.get_num_threads(), types=types)
             return lambda ids: self._require_numbers(scorer.score(ids))
 
-        found = validate_by_search(problems, self._nodes, scores, bound=self._best)
+        consistent_beliefs = self._data.data.consistent_beliefs
+        found = validate_by_search(
+            problems, self._nodes, scores, bound=self._best, consistent_beliefs=consistent_beliefs
+        )
         if self._best is None or found.score < self._best:
             self._best = found.score
         self.validated = replace(self.validated, steps=found.calibrate())

@@ -62,6 +62,8 @@ def validate_by_search(
     nodes: int,
     scores: Callable[[StateSpace, FeatureTypes], Scores],
     bound: tuple[int, int] | None = None,
+    *,
+    consistent_beliefs: bool = False,
 ) -> ValidationResult:
     """Run greedy search on each problem, one expansion at a time.
 
@@ -71,6 +73,7 @@ def validate_by_search(
         scores: returns the heuristic of a problem.
         bound: a validation score. Validation stops when more problems are unsolved, or as many with more than twice the
             expansions.
+        consistent_beliefs: whether e-states with inconsistent beliefs are excluded, see `StateSpace`.
 
     Raises:
         EpigymError: when a score is not a number, or a search runs out of memory.
@@ -79,7 +82,7 @@ def validate_by_search(
     solved, expanded, unsolved = 0, 0, list[str]()
     values, steps = [np.empty(0)], [np.empty(0)]
     for task, types in problems:
-        space = StateSpace(task, threads="auto")
+        space = StateSpace(task, consistent_beliefs=consistent_beliefs, threads="auto")
         score = scores(space, types)
         found = search_greedily(space, score, nodes)
         is_solved = found.status is SearchStatus.SOLVED

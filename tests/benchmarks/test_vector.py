@@ -23,13 +23,13 @@ STEPS = 1_600  # of all environments together, in each round
 @pytest.mark.usefixtures("one_core")
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(
-    ("name", "random_goals"), [*((name, drawn) for drawn in (False, True) for name in OURS), ("CartPole-v1", False)]
+    ("name", "random_goals"), [*((name, sampled) for sampled in (False, True) for name in OURS), ("CartPole-v1", False)]
 )
 def test_steps(benchmark: BenchmarkFixture, lines: list[str], name: str, random_goals: bool, size: int) -> None:
     arguments: dict[str, Any] = {"random_goals": True} if random_goals else {}
     envs = gymnasium.make_vec(name, size, "vector_entry_point", **arguments)
     clock, processor = benchmark.pedantic(steps_in_a_second, (envs, max(STEPS // size, 10)), rounds=1)
-    label = name + (", drawn goals" if random_goals else "")
+    label = name + (", sampled goals" if random_goals else "")
     lines.append(
         f"{label:30s} {size:4d} {clock:12,.0f} steps in a second of the clock {processor:12,.0f} of the processor"
     )

@@ -85,9 +85,9 @@ def test_initial_worlds_are_what_is_not_known(domain: str, parameters: dict[str,
 def test_seeds_leave_what_is_given() -> None:
     muddy = read("active_muddy_child", muddy=["c2", "c4"], seed=3)
     assert muddy.initial == read("active_muddy_child", muddy=["c2", "c4"]).initial
-    drawn = read("gossip", agents=4, goal="single", learner="b", shared=["bc"], seed=2)
-    assert drawn.goal == read("gossip", agents=4, goal="single", learner="b").goal
-    assert drawn.initial == read("gossip", agents=4, shared=["bc"]).initial
+    sampled = read("gossip", agents=4, goal="single", learner="b", shared=["bc"], seed=2)
+    assert sampled.goal == read("gossip", agents=4, goal="single", learner="b").goal
+    assert sampled.initial == read("gossip", agents=4, shared=["bc"]).initial
 
 
 # Grapevine and Cloud Scheduling.

@@ -98,7 +98,7 @@ def test_the_default_problem_has_a_plan(domain: str) -> None:
 
 
 @pytest.mark.parametrize("domain", [name for name, domain in DOMAINS.items() if "seed" in domain.defaults])
-def test_the_seed_decides_what_is_drawn(domain: str) -> None:
+def test_the_seed_decides_what_is_sampled(domain: str) -> None:
     for base in ({}, BASES.get(domain, {})):
         texts = [domains.write(domain, seed=seed, **base) for seed in range(8)]
         assert texts == [domains.write(domain, seed=seed, **base) for seed in range(8)]
@@ -119,8 +119,8 @@ def test_instances_ranges_and_growth_are_legal_and_lines_short_enough_to_read(do
     assert not {*chosen.train} & {*chosen.test}
     longest, comment = (100, "% ") if chosen.language == "mA*" else (120, ";; ")
     growing = chosen.growth.sizes if chosen.growth else ()
-    drawn = (parameters for split in SPLITS for parameters in sampled(domain, split, 3))
-    for parameters in (*chosen.instances.values(), *growing, *drawn):
+    found = (parameters for split in SPLITS for parameters in sampled(domain, split, 3))
+    for parameters in (*chosen.instances.values(), *growing, *found):
         lines = chosen.write(parameters).splitlines()
         assert max(map(len, lines)) <= longest, parameters
         assert lines[0].startswith(comment)

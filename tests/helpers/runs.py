@@ -38,14 +38,22 @@ Fit = Callable[..., dict[str, float]]
 
 
 def make_data_set(
-    folder: Path, domains: list[str], instances: int = 2, seed: int = 0, *, long_goals: bool = False
+    folder: Path,
+    domains: list[str],
+    instances: int = 2,
+    seed: int = 0,
+    *,
+    long_goals: bool = False,
+    consistent_beliefs: bool = False,
 ) -> DataSet:
     """The data set of some sampled problems, in the folder `outputs` of a folder."""
     data = SampledData(
         split="train", seed=seed, expansions=10, instances=instances, goals=4, partially_explored=False,
         long_goals=long_goals, held_out=0,
     )  # fmt: skip
-    explorer = ExplorerSettings("exhaustive", max_visited=20_000, max_kept=None, seed=seed)
+    explorer = ExplorerSettings(
+        "exhaustive", max_visited=20_000, max_kept=None, seed=seed, consistent_beliefs=consistent_beliefs
+    )
     return DataSource(domains, [], Reading(), data, explorer).open(folder / "outputs")
 
 

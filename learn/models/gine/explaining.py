@@ -105,7 +105,7 @@ def measure_influence(network: Any, data: Any) -> tuple[float, Tensor]:
 
 
 def name_nodes(space: StateSpace, state: int, types: FeatureTypes) -> Iterator[str]:
-    """Name the nodes of an e-state's typed graph, in their order; arguments as `explain`.
+    """Name the nodes of an e-state's typed graph, in their order; arguments as `explain_network`.
 
     These are objects, subformulas of the goal as `goal: …`, static facts by their objects, fluents, beliefs as
     `agent about fluent`, worlds by their canonical number, and successor classes as `agent: worlds {0, 2}`.

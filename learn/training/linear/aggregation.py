@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
@@ -25,24 +25,23 @@ def sample_larger(
 
 
 def make_added_pairs(
-    tasks: Sequence[Task], model: LinearModel, *, nodes: int, expansions: int, seed: int
+    spaces: Iterable[StateSpace], model: LinearModel, *, nodes: int, expansions: int, seed: int
 ) -> list[Rollout]:
     """Make pairs of the problems that greedy search with a model solves, exact if a problem can be fully explored.
 
     Args:
-        tasks: the problems.
+        spaces: of the problems.
         model: the heuristic of the search.
         nodes: maximum number of expansions on each problem.
         expansions: see `make_trees`.
         seed: of the sampling.
     """
     found: list[Rollout] = []
-    for number, task in enumerate(tasks):
-        space = StateSpace(task, threads="auto")
-        plan = search_greedily(space, LinearScorer(space, model, FeatureTypes(task)).score, nodes).plan
+    for number, space in enumerate(spaces):
+        plan = search_greedily(space, LinearScorer(space, model, FeatureTypes(space.task)).score, nodes).plan
         if plan:
             explorer = ExplorerSettings("exhaustive", max_visited=MAX_STATES, max_kept=None, seed=seed + number)
             states = find_states_along(space, plan)
-            exact = make_rollout(task, explorer, expansions) if explore(task, explorer).complete else None
+            exact = make_rollout(space, explorer, expansions) if explore(space, explorer).complete else None
             found.append(exact or make_plan_pairs(space, states, seed=explorer.seed))
     return found

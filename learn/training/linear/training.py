@@ -13,11 +13,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from math import nan
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
-from rich.progress import track
 
 from epigym.errors import EpigymError, UsageError
 from epigym.features.description import Description
@@ -27,51 +25,14 @@ from learn.data.dataset import DataSet
 from learn.data.rollout import Rollout
 from learn.data.sources import sample_tasks
 from learn.models.base import Base
-from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation
+from learn.models.linear.model import LinearModel, Observed, Representation
 from learn.models.model import GENERAL
-from learn.training.linear.aggregation import make_added_pairs, sample_larger
-from learn.training.linear.fit import FeatureData, Loss, fit, observe
+from learn.training.linear.fit import Loss
 from learn.training.linear.options import LinearOptions
-from learn.training.trials import BASELINES, Trial, run_baseline, select
-from learn.training.validation import Problems, validate_by_search
+from learn.training.linear.trials import Trial, TrialMaker, make_types, select_model
+from learn.training.validation import Problems
 
 logger = logging.getLogger(__name__)
-
-_TOLERANCE = 1.1  # ratio of expansions up to which a simpler model is selected
-
-
-@dataclass(frozen=True, slots=True)
-class LinearTrial(Trial):
-    """A linear model, or a baseline, with its validation.
-
-    Attributes:
-        loss: of the fit; empty for a baseline.
-        l2: weight of the sum of squares.
-        accuracy: share of the training pairs in the right order; all problems, and all expansions of a problem, have
-            equal weight. Not a number for a baseline.
-        model: None for a baseline.
-        aggregation: number of aggregations in the training data.
-    """
-
-    loss: str = ""
-    l2: float = 0.0
-    accuracy: float = nan
-    model: LinearModel | None = None
-    aggregation: int = 0
-
-    def row(self) -> dict[str, Any]:
-        """The row of the table of trials."""
-        return {
-            "feature set": self.name,
-            "loss": self.loss,
-            "l2": self.l2,
-            "aggregation": self.aggregation,
-            "features": 0 if self.model is None else len(self.model.colours),
-            "pairs in order": self.accuracy,
-            "solved": self.validation.solved,
-            "expanded": self.validation.expanded,
-            "stopped": "yes" if self.validation.stopped else "",
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +46,7 @@ class Selection:
     """
 
     model: LinearModel
-    trials: tuple[LinearTrial, ...]
+    trials: tuple[Trial, ...]
     validation: int
 
 
@@ -104,16 +65,16 @@ def train_linear(data: DataSet, options: LinearOptions, seed: int) -> Selection:
     start = time.perf_counter()
     choices = list_choices(options)
     problems, validation = data.rollouts("pairs"), _choose_validation(data, options, seed)
-    types, domains = _make_types(problems), data.domains
+    types, domains = make_types(problems), data.domains
     logger.info(
         "%d problems, %s e-states, %s pairs", len(problems), f"{sum(len(one.ids) for one in problems):,}",
         f"{sum(len(one.better) for one in problems):,}",
     )  # fmt: skip
-    baselines = [LinearTrial(name, run_baseline(name, validation, options.nodes).validation) for name in BASELINES]
-    maker = _TrialMaker(options, validation)
+    maker = TrialMaker(options, validation, data.consistent_beliefs)
+    baselines = maker.run_baselines()
     trials = maker.fit_all(choices, problems, types)
     best, problems, refitted = maker.aggregate(select_model(trials), problems, types, data, seed)
-    types += _make_types(problems[len(types) :])
+    types += make_types(problems[len(types) :])
     card = {
         "domains": domains,
         "seed": seed,
@@ -150,66 +111,6 @@ def _choose_validation(data: DataSet, options: LinearOptions, seed: int) -> Prob
         long_goals = data.samples_long_goals
         tasks = sample_tasks(data.domains, "validation", options.validation_instances, seed, long_goals=long_goals)
     return [(task, FeatureTypes(task)) for task in tasks]
-
-
-@dataclass(frozen=True, slots=True)
-class _TrialMaker:
-    """Makes trials with the same options and validation problems."""
-
-    options: LinearOptions
-    validation: Problems
-
-    def fit_all(
-        self, choices: Sequence[tuple[Representation, Loss, float]], problems: list[Rollout], types: list[FeatureTypes]
-    ) -> list[LinearTrial]:
-        """A trial for each choice, in the same order."""
-        trials: list[LinearTrial] = []
-        data: dict[Representation, FeatureData] = {}
-        for representation, loss, l2 in track(choices, "fitting models", transient=True):
-            if representation not in data:
-                data = {representation: observe(problems, types, representation)}
-            bound = min((one.validation.score for one in trials), default=None)
-            trials.append(self._fit(data[representation], loss, l2, bound))
-        return trials
-
-    def aggregate(
-        self, best: LinearTrial, problems: list[Rollout], types: list[FeatureTypes], data: DataSet, seed: int
-    ) -> tuple[LinearTrial, list[Rollout], list[LinearTrial]]:
-        """The best trial after dataset aggregation, its training pairs, and all trials of the aggregation."""
-        trials: list[LinearTrial] = []
-        options, chosen_by = self.options, [task for task, _ in self.validation]
-        for number in range(1, options.aggregation + 1):
-            tasks = sample_larger(
-                data.domains, options.larger_instances, seed + number, chosen_by, long_goals=data.samples_long_goals
-            )
-            model = cast(LinearModel, best.model)
-            added = make_added_pairs(tasks, model, nodes=options.nodes, expansions=data.expansions, seed=seed)
-            more, more_types = [*problems, *added], [*types, *_make_types(added)]
-            observed = observe(more, more_types, model.representation)
-            trial = self._fit(observed, cast(Loss, best.loss), best.l2, best.validation.score)
-            trials.append(replace(trial, aggregation=best.aggregation + 1))
-            if trial.validation.stopped or trial.validation.score >= best.validation.score:
-                break
-            best, problems, types = trials[-1], more, more_types
-        return best, problems, trials
-
-    def _fit(self, data: FeatureData, loss: Loss, l2: float, bound: tuple[int, int] | None) -> LinearTrial:
-        """Fit a model and validate it."""
-        model = fit(data, loss, l2, most=self.options.features)
-        result = validate_by_search(
-            self.validation, self.options.nodes, lambda space, own: LinearScorer(space, model, own).score, bound=bound
-        )
-        return LinearTrial(str(data.representation), result, loss, l2, data.accuracy(model), model)
-
-
-def _make_types(problems: Sequence[Rollout]) -> list[FeatureTypes]:
-    return [FeatureTypes(pairs.space.task) for pairs in problems]
-
-
-def select_model(trials: Sequence[LinearTrial]) -> LinearTrial:
-    """The simplest of the trials that solve most problems with about the fewest expansions."""
-    ended = [one for one in trials if not one.validation.stopped]
-    return ended[select([one.validation.score for one in ended], _TOLERANCE)]
 
 
 def _define_features(model: LinearModel, problems: Sequence[Rollout], types: Sequence[FeatureTypes]) -> dict[int, str]:

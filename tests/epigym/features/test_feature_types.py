@@ -211,15 +211,15 @@ def schema(domain: str, parameters: Mapping[str, Any]) -> dict[int, str]:
     return {colour: str(types.definitions[colour]) for colour in types.schema}
 
 
-def drawn(domain: str, split: str, count: int) -> Iterator[dict[int, str]]:
+def sampled(domain: str, split: str, count: int) -> Iterator[dict[int, str]]:
     for seed in range(count):
         yield schema(domain, domains.DOMAINS[domain].sample(split, Random(seed)))
 
 
 @pytest.mark.parametrize("domain", slow_but(domains.DOMAINS, "blocks_world", "gossip", "search_and_rescue"))
 def test_what_larger_problems_are_made_of_is_known_from_smaller_ones(domain: str) -> None:
-    known = {colour: text for found in drawn(domain, "train", 16) for colour, text in found.items()}
-    for found in drawn(domain, "validation", 4):
+    known = {colour: text for found in sampled(domain, "train", 16) for colour, text in found.items()}
+    for found in sampled(domain, "validation", 4):
         assert {text for colour, text in found.items() if colour not in known} == set()
 
 

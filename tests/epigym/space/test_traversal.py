@@ -24,20 +24,20 @@ def test_the_walk_is_a_plan_for_the_goal(domain: str) -> None:
     space = StateSpace(task)
     holds = space.query(formulas)
     for seed in range(20):
-        drawn = sample_goal(space, holds, np.random.default_rng(seed), steps=1 + seed, size=1 + seed % 4)
-        goal = tuple(formulas[index] for index in drawn.subgoals)
+        sampled = sample_goal(space, holds, np.random.default_rng(seed), steps=1 + seed, size=1 + seed % 4)
+        goal = tuple(formulas[index] for index in sampled.subgoals)
         problem = StateSpace(replace(task, goal=goal))
         state = problem.initial
         assert not problem.is_goal([state])[0]
-        for number, action in enumerate(drawn.plan):
+        for number, action in enumerate(sampled.plan):
             assert not problem.is_goal([state])[0], f"reached before action {number}"
             state = problem.successor(state, action)
         assert problem.is_goal([state])[0]
-        names = [task.actions[action].name for action in drawn.plan]
+        names = [task.actions[action].name for action in sampled.plan]
         assert seed % 5 or validate(replace(task, goal=goal), names).valid
-        assert 1 <= len(drawn.plan) <= 1 + seed
-        assert 1 <= len(drawn.subgoals) <= 1 + seed % 4
-        assert sorted(set(drawn.subgoals)) == list(drawn.subgoals)
+        assert 1 <= len(sampled.plan) <= 1 + seed
+        assert 1 <= len(sampled.subgoals) <= 1 + seed % 4
+        assert sorted(set(sampled.subgoals)) == list(sampled.subgoals)
 
 
 @pytest.mark.parametrize("domain", DOMAINS)

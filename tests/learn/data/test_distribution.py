@@ -1,4 +1,4 @@
-"""Problems drawn from the ranges of the domains: they fit, they differ, and none of them is a test problem."""
+"""Problems sampled from the ranges of the domains: they fit, they differ, and none of them is a test problem."""
 
 from collections import defaultdict
 from dataclasses import replace

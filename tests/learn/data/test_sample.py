@@ -66,7 +66,7 @@ def test_the_suite_has_twenty_problems_of_each_domain() -> None:
 
 
 @pytest.mark.parametrize("domain", ["cloud_scheduling", "epistemic_gossip", "search_and_rescue"])
-def test_the_suite_is_what_is_drawn(domain: str) -> None:
+def test_the_suite_is_what_is_sampled(domain: str) -> None:
     frozen = [row for row in rows(SAMPLED) if row["domain"] == domain]
     for row, problem in zip(frozen, islice(sample_problems(domain, "test"), 6), strict=False):
         assert row == {name: str(value) for name, value in problem.row().items()}

@@ -11,14 +11,16 @@ import pytest
 from epigym.features.types import FeatureTypes
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
+from epigym.task.task import Task
 from learn.data import sources
 from learn.data.dataset import DataSet
 from learn.data.distribution import MAX_STATES, SampledProblem, sample_problems
 from learn.data.explorers import ExplorerSettings, explore
 from learn.data.making import make_rollout
 from learn.models.linear.model import LinearModel, LinearScorer
+from learn.training import validation
 from learn.training.linear import fit as fitting
-from learn.training.linear import training
+from learn.training.linear import trials
 from learn.training.linear.aggregation import make_added_pairs, sample_larger
 from learn.training.linear.fit import FeatureData
 from learn.training.linear.options import LinearOptions
@@ -51,9 +53,9 @@ def test_rounds_go_on_while_they_gain(data: DataSet, monkeypatch: pytest.MonkeyP
         fitted.append(len(observed.target))
         return fitting.fit(observed, *arguments, **options)
 
-    ends = (ValidationResult(1, expanded, (), False) for expanded in (40, 30, 30))
-    monkeypatch.setattr(training, "fit", fit)
-    monkeypatch.setattr(training, "validate_by_search", lambda *arguments, **options: next(ends))
+    ends = (ValidationResult(1, expanded, (), False) for expanded in (50, 50, 50, 40, 30, 30))  # baselines first
+    monkeypatch.setattr(trials, "fit", fit)
+    monkeypatch.setattr(trials, "validate_by_search", lambda *arguments, **options: next(ends))
     chosen = train_linear(data, replace(LEAST, aggregation=5), 0)
     assert [one.aggregation for one in chosen.trials[3:]] == [0, 1, 2]
     assert fitted[0] < fitted[1] < fitted[2]
@@ -63,12 +65,30 @@ def test_rounds_go_on_while_they_gain(data: DataSet, monkeypatch: pytest.MonkeyP
     assert set(chosen.model.definitions) >= set(kept.colours.tolist())
 
 
+@pytest.mark.parametrize("excluded", [False, True])
+def test_validation_and_rounds_exclude_the_inconsistent_beliefs_that_the_data_set_excludes(
+    workdir: Path, monkeypatch: pytest.MonkeyPatch, excluded: bool
+) -> None:
+    found: list[bool] = []
+
+    def make(task: Task, *, consistent_beliefs: bool, **options: Any) -> StateSpace:
+        found.append(consistent_beliefs)
+        return StateSpace(task, consistent_beliefs=consistent_beliefs, **options)
+
+    data = make_data_set(workdir, [DOMAIN], consistent_beliefs=excluded)
+    monkeypatch.setattr(validation, "StateSpace", make)
+    monkeypatch.setattr(trials, "StateSpace", make)
+    train_linear(data, replace(LEAST, aggregation=1), 0)
+    baselines, models, larger = 3, 2, 2
+    assert found == [excluded] * (baselines + models + larger)
+
+
 def test_larger_problems_are_others_than_those_to_validate_on() -> None:
-    validation = [one.task for one in islice(sample_problems(DOMAIN, "validation", 7), 3)]
-    assert sample_larger([DOMAIN], 3, 7, validation) == []
-    others = sample_larger([DOMAIN], 3, 8, validation)
+    validating = [one.task for one in islice(sample_problems(DOMAIN, "validation", 7), 3)]
+    assert sample_larger([DOMAIN], 3, 7, validating) == []
+    others = sample_larger([DOMAIN], 3, 8, validating)
     assert len(others) == 3
-    assert {signature(task) for task in others}.isdisjoint(map(signature, validation))
+    assert {signature(task) for task in others}.isdisjoint(map(signature, validating))
 
 
 def test_larger_problems_have_long_goals_where_these_are_learned_from(
@@ -93,7 +113,7 @@ def test_larger_problems_have_long_goals_where_these_are_learned_from(
 
 def test_what_can_be_exhausted_is_labelled_exactly_and_of_the_rest_the_plan_is_learned(model: LinearModel) -> None:
     small, large = next(sample_problems(DOMAIN, "train", 5)).task, next(sample_problems(DOMAIN, "validation", 5)).task
-    exact, planned = make_added_pairs([small, large], model, nodes=1000, expansions=5, seed=3)
+    exact, planned = make_added_pairs(map(StateSpace, (small, large)), model, nodes=1000, expansions=5, seed=3)
     explorer = ExplorerSettings("exhaustive", max_visited=MAX_STATES, max_kept=None, seed=3)
     expected = make_rollout(small, explorer, 5)
     assert expected is not None
@@ -110,4 +130,4 @@ def test_what_can_be_exhausted_is_labelled_exactly_and_of_the_rest_the_plan_is_l
 
 def test_what_is_not_solved_teaches_nothing(model: LinearModel) -> None:
     large = next(sample_problems(DOMAIN, "validation", 5)).task
-    assert make_added_pairs([large], model, nodes=1, expansions=5, seed=0) == []
+    assert make_added_pairs([StateSpace(large)], model, nodes=1, expansions=5, seed=0) == []

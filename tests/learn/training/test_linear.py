@@ -23,7 +23,8 @@ from learn.data.pairs import join_pairs
 from learn.models import open_model
 from learn.models.linear.model import LinearModel, LinearScorer
 from learn.training.linear.options import LinearOptions
-from learn.training.linear.training import LinearTrial, Selection, select_model, train_linear
+from learn.training.linear.training import Selection, train_linear
+from learn.training.linear.trials import Trial, select_model
 from learn.training.validation import ValidationResult
 from search.agents import make_agent, run_agent
 from search.agents.limits import Limits
@@ -108,7 +109,7 @@ def run_greedy(task: Task, scores: str | LinearModel) -> tuple[bool, int]:
 
 
 def test_what_is_said_of_the_search_is_what_the_agent_hfs_does(selection: Selection) -> None:
-    validation = [drawn.task for drawn in islice(sample_problems(DOMAIN, "validation", 1), TINY.validation_instances)]
+    validation = [one.task for one in islice(sample_problems(DOMAIN, "validation", 1), TINY.validation_instances)]
     card = selection.model.card
     for heuristic, said in (*card["baselines"].items(), (selection.model, card["validation"])):
         ends = [run_greedy(task, heuristic) for task in validation]
@@ -132,7 +133,7 @@ def test_the_card_says_how_it_was_made(selection: Selection, workdir: Path) -> N
     assert 0 < card["states"] <= card["pairs"] * 2
     assert json.loads(json.dumps(card)) == card
     assert model.domain == DOMAIN
-    tasks = [drawn.task for drawn in islice(sample_problems(DOMAIN, "train", 1), INSTANCES)]
+    tasks = [one.task for one in islice(sample_problems(DOMAIN, "train", 1), INSTANCES)]
     assert model.schema == frozenset[int]().union(*(FeatureTypes(task).schema for task in tasks))
 
 
@@ -160,7 +161,7 @@ def test_equal_seeds_give_equal_models(workdir: Path, tmp_path: Path) -> None:
 def test_a_model_of_several_domains_is_general(workdir: Path) -> None:
     names = ["epistemic_gossip", "gossip"]
     model = train_linear(make_data_set(workdir, names), LEAST, 0).model
-    tasks = [drawn.task for name in names for drawn in islice(sample_problems(name, "train", 0), 2)]
+    tasks = [one.task for name in names for one in islice(sample_problems(name, "train", 0), 2)]
     assert model.domain == "general"
     assert model.schema == frozenset[int]().union(*(FeatureTypes(task).schema for task in tasks))
     assert (model.card["domains"], model.card["problems"]) == (names, 4)
@@ -180,8 +181,8 @@ def test_a_model_is_chosen_even_where_what_is_not_learned_does_better(workdir: P
     )  # h_ff solves it in no time
 
 
-def make_trial(unsolved: int, expanded: int, name: str = "", *, stopped: bool = False) -> LinearTrial:
-    return LinearTrial(name, ValidationResult(9 - unsolved, expanded, ("x",) * unsolved, stopped), "ranking", 0.0, 1.0)
+def make_trial(unsolved: int, expanded: int, name: str = "", *, stopped: bool = False) -> Trial:
+    return Trial(name, ValidationResult(9 - unsolved, expanded, ("x",) * unsolved, stopped), "ranking", 0.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +194,7 @@ def make_trial(unsolved: int, expanded: int, name: str = "", *, stopped: bool = 
         ([make_trial(0, 5, stopped=True), make_trial(1, 100), make_trial(1, 100)], 1),  # and what was stopped never
     ],
 )
-def test_what_decides(trials: list[LinearTrial], expected: int) -> None:
+def test_what_decides(trials: list[Trial], expected: int) -> None:
     assert select_model(trials) is trials[expected]
 
 

@@ -91,6 +91,21 @@ def record_bounds(monkeypatch: pytest.MonkeyPatch, found: list[tuple[int, int, i
     return bounds
 
 
+@pytest.mark.parametrize("excluded", [False, True])
+def test_validation_excludes_the_inconsistent_beliefs_that_the_data_set_excludes(
+    fit: Fit, monkeypatch: pytest.MonkeyPatch, excluded: bool
+) -> None:
+    found: list[bool] = []
+
+    def result(*_: Any, consistent_beliefs: bool, **__: Any) -> ValidationResult:
+        found.append(consistent_beliefs)
+        return ValidationResult(1, 1, (), stopped=False)
+
+    monkeypatch.setattr(module, "validate_by_search", result)
+    fit(*SEARCHED, "trainer.max_epochs=1", f"consistent_beliefs={str(excluded).lower()}")
+    assert found == [excluded] * 2
+
+
 @pytest.mark.parametrize(
     ("found", "best"),
     [

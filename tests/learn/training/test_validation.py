@@ -14,7 +14,7 @@ from epigym.task.formula import split_goal
 from learn.data.distribution import sample_problems
 from learn.training.validation import Problems, Scores, validate_by_search
 from search.heuristics import make_heuristic
-from tests.helpers.tasks import coin
+from tests.helpers.tasks import coin, delusion
 
 Maker = Callable[[StateSpace, FeatureTypes], Scores]
 
@@ -81,6 +81,13 @@ def test_solved_problems_and_nodes(domain: str, scores: Maker, nodes: int, solve
 def test_validation_stops_beyond_the_bound(domain: str, scores: Maker, expected: tuple[int, int, int, bool]) -> None:
     found = validate_by_search(problems_of(domain), 200, scores, bound=(1, 150))
     assert (found.solved, found.expanded, len(found.unsolved), found.stopped) == expected
+
+
+def test_e_states_with_inconsistent_beliefs_can_be_excluded() -> None:
+    """The only plan leads through one."""
+    problems = [(delusion(), FeatureTypes(delusion()))]
+    found = [validate_by_search(problems, 10, constant, consistent_beliefs=one).solved for one in (False, True)]
+    assert found == [1, 0]
 
 
 def test_errors_of_validation() -> None:

@@ -10,7 +10,7 @@ Modelled: worlds are dates. Sentences are public and true: somebody knows the da
 somebody else does, that it does not, or cannot tell. A reader, who knows no part of the date, shall know it in the
 end.
 
-Departures: sentences are not tied to a turn, and may be left out. The large problems have drawn dates of more parts,
+Departures: sentences are not tied to a turn, and may be left out. The large problems have sampled dates of more parts,
 each of which one person knows. In the linear one thirty persons only say whether they know the date; in the sensing one
 five persons are also asked what they know about what another one knows about a third one. In the sensing version the
 date is open, as far as it can be found out when all are asked in turn whether they know it; the persons shall know
@@ -125,7 +125,7 @@ def _declare_sentences(sensing: bool, depth: int) -> list[str]:
 
 
 def construct_plan(sensing: bool, dates: dict[str, Date], birthday: str, depth: int) -> list[str] | None:
-    """The sentences of the sources; for drawn dates, and in the sensing version, who knows the date, asked in turn."""
+    """The sentences of the sources; for sampled dates and in the sensing version, who knows the date, in turn."""
     if not sensing and len(dates) == 10:
         return ["sure_doubts_albert_bernard", "knows_bernard", "knows_albert"]
     if not sensing and len(dates) == 20:

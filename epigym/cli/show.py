@@ -45,7 +45,7 @@ def show(settings: Show) -> None:
 
     if settings.scene:
         scene = _scene(settings.problem)
-        after = [*scene.plan] if settings.after is None else settings.after
+        after = [*scene.plan] if settings.after is None and settings.plan is None else settings.after
         settings = replace(settings, parameters={**scene.parameters, **settings.parameters}, after=after)
     if settings.after and settings.plan is not None:
         raise UsageError("after and plan both name actions: give one of them")

@@ -75,7 +75,9 @@ def hydra_value(element: str, *, is_text: bool = False) -> str:
     is_plain = _PLAIN.fullmatch(element) and not (is_text and _NUMBER.fullmatch(element))
     if is_plain or "${" in element or re.fullmatch(r"\{.*\}|'.*'|\".*\"", element):
         return element
-    return "'{}'".format(element.replace("'", "\\'"))
+    # Hydra takes a backslash for itself, unless it and others stand before a quotation mark.
+    inner = re.sub(r"(\\*)('|\Z)", lambda found: 2 * found[1] + found[2].replace("'", "\\'"), element)
+    return f"'{inner}'"
 
 
 def write_override(name: str, value: Any) -> str:

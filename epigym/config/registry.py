@@ -77,7 +77,8 @@ def check(what: str, make: Callable[..., Any], settings: Mapping[str, Any], give
         if name not in parameters and not is_open:
             raise UsageError(unknown(f"setting of {what}", name, parameters))
     for name, parameter in parameters.items():
-        is_needed = parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
+        is_open_ended = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        is_needed = parameter.default is parameter.empty and not is_open_ended
         if is_needed and name not in settings:
             raise UsageError(f"{what} needs the setting {name}")
     hints = {name: parameter.annotation for name, parameter in parameters.items()}

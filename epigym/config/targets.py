@@ -97,8 +97,8 @@ def find(target: str) -> Callable[..., Any]:
     Raises:
         UsageError: when there is none.
     """
-    module, _, name = target.rpartition(".")
     try:
+        module, _, name = target.rpartition(".")
         return getattr(importlib.import_module(module), name)  # type: ignore[no-any-return]
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise UsageError(f"_target_={target}: {error}; give module.Class of something that can be imported") from None

@@ -14,6 +14,7 @@ may hold rules for a value that is not null:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from math import inf
@@ -165,7 +166,8 @@ def convert(value: Any, kind: Any, place: str) -> Any:
         if isinstance(value, plain):
             return value
         if (isinstance(value, int) and plain in (float, str)) or (isinstance(value, float) and plain is str):
-            return plain(value)
+            with suppress(OverflowError):  # a whole number beyond the largest float
+                return plain(value)
     raise UsageError(f"{place}={_format_value(value)}: expected {_KINDS.get(plain, 'a mapping')}")
 
 

@@ -89,6 +89,10 @@ class Encoder:
         goal: Sequence[Formula] | None = None,
         **settings: Any,
     ) -> None:
+        if not isinstance(encoding, str) and settings:
+            raise UsageError(
+                f"{sorted(settings)[0]}= is a setting of an encoding given by its name, not of {encoding!r}"
+            )
         if isinstance(encoding, str):
             encoding = require_identifiers(make_encoding({"name": encoding, **settings}))
         task = space.task if goal is None else replace(space.task, goal=tuple(goal))
@@ -105,13 +109,20 @@ class Encoder:
         self._lock = Lock()  # labels are handed out and described in one go
 
     def under(self, goal: Sequence[Formula]) -> Encoder:
-        """The same encoding under another goal; both share the identifiers of worlds where these are equal.
+        """The same encoding under another goal; both share the identifiers of worlds, unless these are ranks.
 
         Raises:
             LimitError: when the goal does not fit the width or needs more than 255 edge labels.
+            UsageError: when identifiers of valuations depend on the goal, see `Identifiers.of_worlds`.
         """
         other = Encoder(self.space, self.encoding, goal)
         if self._labels is not None:
+            blank = np.zeros((1, len(self.space.task.fluents)), np.bool_), np.zeros(1, np.int64)
+            if not np.array_equal(self.identify(*blank), other.identify(*blank)):
+                raise UsageError(
+                    f"the encoding {self.encoding.name!r} identifies a world differently under another goal: "
+                    "make identifiers that do not depend on the goal, or set by_rank"
+                )
             other.identify, other._lock = self.identify, self._lock
             other._labels, other._identifiers = self._labels, self._identifiers
         return other
@@ -173,6 +184,8 @@ def make_encoding(choice: str | Mapping[str, Any], prefix: str = "") -> Encoding
         UsageError: when the encoding or a setting is unknown, or a value does not fit.
     """
     choice = {"name": choice} if isinstance(choice, str) else choice
+    if not isinstance(choice, Mapping):
+        raise UsageError(f"encoding={choice!r}: expected a name, or a mapping with a name and settings")
     settings = {key: value for key, value in choice.items() if key not in ("name", TARGET)}
     if choice.get(TARGET) is not None:
         return make(_find_own(choice[TARGET]), settings, prefix)

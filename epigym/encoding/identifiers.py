@@ -61,7 +61,10 @@ class Identifiers(ABC):
 
     @abstractmethod
     def of_worlds(self, task: Task, goal: GoalGraph) -> Identify:
-        """A function that makes the identifiers of the worlds of e-states of a task under a goal."""
+        """A function that makes the identifiers of the worlds of e-states of a task under a goal.
+
+        Unless `by_rank`, the identifiers are the same under every goal, as environments share them.
+        """
 
     def _below(self, needed: Mapping[str, int]) -> dict[str, int]:
         return {name: value for name, value in needed.items() if value > getattr(self, name)}

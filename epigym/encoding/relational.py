@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epigym import _core
-from epigym.config.values import Count
+from epigym.config.values import AtLeast, AtMost, Count
 from epigym.errors import LimitError
 from epigym.features.counts import FeatureTables
 from epigym.features.types import FeatureTypes
@@ -66,7 +66,7 @@ class Relational:
     world_types: ClassVar[tuple[int, ...]] = (KINDS - 2, KINDS - 1)
     """The node types whose number depends on the worlds of an e-state: worlds and successor classes."""
     types_per_node: Count = 2
-    type_ids: Count = 65536
+    type_ids: Annotated[int, AtLeast(1), AtMost(2**31)] = 65536
 
     def encoder(self, space: StateSpace, goal: Sequence[Formula] | None = None) -> RelationalEncoder:
         """The graphs of a space's e-states under a goal, that of its task by default."""

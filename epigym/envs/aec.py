@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from epigym.config.packages import extras
 from epigym.config.values import Count, convert
-from epigym.envs.env import OPTIONS, EpistemicEnv, Info, is_action
+from epigym.envs.env import OPTIONS, EpistemicEnv, Info, is_action, require_mapping
 from epigym.errors import EpigymError, TaskError
 from epigym.names import unknown
 from epigym.task.task import Task
@@ -159,6 +159,7 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
             EpigymError: when an option does not fit the task.
         """
         options = options or {}
+        require_mapping(options)
         for name in options:
             if name not in OPTIONS:
                 warnings.warn(f"{unknown('reset option', name, OPTIONS)}; it is ignored", stacklevel=2)

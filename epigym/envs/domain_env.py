@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from epigym.envs.env import ARGUMENTS, EpistemicEnv
 from epigym.language import Reading, Semantics
 from epigym.language.reading import Determines
 from epigym.problem import domain_problem, vocabulary
-from epigym.space.sampling import sample_goal
+from epigym.space.sampling import sample_goal, sample_walk
 from epigym.space.space import Query
 from epigym.task.formula import Formula, and_, conjuncts
 
@@ -73,18 +73,19 @@ class DomainEnv(EpistemicEnv):
     def _vocabulary_query(self) -> Query:
         return self.space.query(self._vocabulary)
 
-    def goal_option(self, option: Any, rng: np.random.Generator) -> tuple[Formula, ...]:
+    def goal_option(self, option: Any, rng: np.random.Generator, state: int) -> tuple[Formula, ...]:
         """The subgoals that the reset option `goal` asks for; random ones for `random`, or by default when so made.
 
         Raises:
             EpigymError: when it is no goal of the task, or no random one is found.
         """
         if option == RANDOM or (option is None and self.random_goals):
-            return self._sample_goal(rng)
-        return super().goal_option(option, rng)
+            return self._sample_goal(rng, state)
+        return super().goal_option(option, rng, state)
 
-    def _sample_goal(self, rng: np.random.Generator) -> tuple[Formula, ...]:
+    def _sample_goal(self, rng: np.random.Generator, state: int) -> tuple[Formula, ...]:
         steps = int(rng.integers(1, self.goal_steps, endpoint=True))
         size = int(rng.integers(1, self.goal_size, endpoint=True))
-        sampled = sample_goal(self.space, self._vocabulary_query, rng, steps=steps, size=size)
+        walk = partial(sample_walk, start=state)
+        sampled = sample_goal(self.space, self._vocabulary_query, rng, steps=steps, size=size, walk=walk)
         return conjuncts(and_(*(self._vocabulary[index] for index in sampled.subgoals)))

@@ -198,9 +198,9 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         super().reset(seed=seed)
         options = options or {}
         check_options(options, OPTIONS)
-        goal, self.state = self.start(options, self.np_random)
+        goal, state = self.start(options, self.np_random)
         self._change_goal(goal)
-        self.actual = self._choose_world(self.state)
+        self.state, self.actual = state, self._choose_world(state)
         info = self.information(is_goal=self.is_goal(), invalid=False)
         if self.render_mode == "human":
             self.render()
@@ -294,16 +294,17 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
                 inconsistent and `consistent_beliefs` is set.
         """
         state = self.space.intern(snapshot.estate)
-        self.actual = self._choose_world(state, snapshot.actual)
-        self.state = state
+        actual = self._choose_world(state, snapshot.actual)
         self._change_goal(snapshot.goal)
+        self.state, self.actual = state, actual
 
     def start(self, options: Mapping[str, Any], rng: np.random.Generator) -> tuple[tuple[Formula, ...], int]:
         """The subgoals and the e-state with which an episode begins, under the options of `reset`; errors as there."""
-        return self.goal_option(options.get("goal"), rng), self.state_option(options.get("state"))
+        state = self.state_option(options.get("state"))
+        return self.goal_option(options.get("goal"), rng, state), state
 
-    def goal_option(self, option: Any, rng: np.random.Generator) -> tuple[Formula, ...]:
-        """The subgoals of the reset option `goal`; `rng` samples them where the option says so.
+    def goal_option(self, option: Any, rng: np.random.Generator, state: int) -> tuple[Formula, ...]:
+        """The subgoals of the reset option `goal`; where it says so, `rng` samples them for an episode from `state`.
 
         Raises:
             EpigymError: when it is no goal of the task.
@@ -385,9 +386,8 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
 
     def _bind(self, goal: tuple[Formula, ...]) -> None:
         """Bind the encoder and the query of a goal to the space."""
-        self.goal = goal
-        self.encoder = make_encoder(self.space, self.encoding, goal)
-        self._holds = self.space.query(goal)
+        encoder, holds = make_encoder(self.space, self.encoding, goal), self.space.query(goal)
+        self.goal, self.encoder, self._holds = goal, encoder, holds  # nothing, where one does not fit
 
     def __getstate__(self) -> dict[str, Any]:
         """All attributes but the space and the values bound to it, which `__setstate__` builds again."""
@@ -414,10 +414,15 @@ def check_options(options: Mapping[str, Any], known: tuple[str, ...]) -> None:
     Raises:
         EpigymError: naming the first, or when they are no mapping.
     """
-    if not isinstance(options, Mapping):
-        raise EpigymError(f"reset options are a mapping, such as {{'state': 0}}, got {options!r}")
+    require_mapping(options)
     for name in options:
         _check("reset option", name, known)
+
+
+def require_mapping(options: object) -> None:
+    """Refuse reset options that are no mapping."""
+    if not isinstance(options, Mapping):
+        raise EpigymError(f"reset options are a mapping, such as {{'state': 0}}, got {options!r}")
 
 
 def _check(kind: str, name: object, known: Sequence[str]) -> None:

@@ -53,11 +53,12 @@ class Goals:
 
     def change(self, members: Iterable[int], goals: Iterable[Goal]) -> None:
         """Give some environments other goals."""
-        before = list(self._of)
+        after = list(self._of)
         for index, goal in zip(members, goals, strict=True):
-            if goal != self._of[index].goal:
-                self._of[index] = self._bind(goal)
-        if before != self._of:
+            if goal != after[index].goal:
+                after[index] = self._bind(goal)
+        if after != self._of:
+            self._of = after
             self._group()
 
     def holds(self, ids: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -72,6 +72,8 @@ class GraphSpace(Graph):
             return False
         if edges is None or links is None:
             return edges is None and links is None
+        if not isinstance(links, np.ndarray):
+            return False
         labels = np.asarray(edges)
         return (
             labels.ndim == 1

@@ -64,6 +64,7 @@ class EpistemicParallelEnv(ParallelEnv):  # type: ignore[misc]
         """Make the environment with turns; `reset` starts an episode."""
         self.turns = EpistemicAECEnv(env, actors=actors, max_rounds=max_rounds)
         self.possible_agents = self.turns.possible_agents
+        self.state_space = self.turns.state_space
         self.agents: list[str] = []
         self.render_mode = self.turns.render_mode
         self._round = 0

@@ -137,6 +137,7 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
         self._ended[members] = self._invalid[members] = False
         self._is_reset = True
         self._look()
+        self._print()
         beginning = np.zeros(self.num_envs, np.bool_)
         beginning[members] = True
         return self.goals.graphs(self.states), self._infos() | self._names(beginning)
@@ -179,6 +180,7 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
             self._start(np.flatnonzero(ended), {})
             self._invalid = self._invalid & ~ended
             self._look()
+        self._print()
         infos = self._infos() | self._names(starting) | final
         return self.goals.graphs(self.states), rewards, terminated, truncated, infos
 
@@ -191,7 +193,7 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
         return SearchProblem(self.space, int(self.states[index]), self.goals[index].goal)
 
     def render(self) -> tuple[Any, ...] | None:
-        """The Kripke model of every environment as `render_mode` says; None without one."""
+        """The Kripke model of every environment as `render_mode` says; None without one, or printed with `human`."""
         if self.render_mode is None:
             return None
         frames = []
@@ -199,6 +201,10 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
             self.single.state = state
             frames.append(self.single.render())
         return tuple(frames)
+
+    def _print(self) -> None:
+        if self.render_mode == "human":
+            self.render()
 
     def _start(self, members: NDArray[np.int64], options: Mapping[str, Any]) -> None:
         """Let an episode begin in some environments."""

@@ -76,7 +76,7 @@ class Relaxation:
 
     @cached_property
     def facts(self) -> tuple[Formula, ...]:
-        """The formulas that `added` names, the first that of the first subgoal.
+        """The formulas that `find_added_facts` names, the first that of the first subgoal.
 
         A node that is no fact stands for the formula that it requires.
         """
@@ -91,9 +91,9 @@ class Relaxation:
 
     @property
     def evaluated(self) -> int:
-        """How often costs were computed in this space: once for each e-state, and again by `added` and `landmarks`.
+        """How often costs were computed in this space.
 
-        It grows by 0 for e-states that are remembered.
+        Once for each e-state, and again by `find_added_facts` and `landmarks`.
         """
         return self._core.evaluations
 

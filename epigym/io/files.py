@@ -136,6 +136,7 @@ def replacing(path: AnyPath) -> Iterator[Path]:
         OSError: when it cannot be written, naming `path`.
     """
     path = _nameable(path)
+    _require_plain(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     _remove(temporary)  # of a killed process that had the same number
     try:
@@ -159,6 +160,7 @@ def _remove(path: Path) -> None:
 def check_writable(path: AnyPath, *, is_folder: bool = False) -> None:
     """Raise the OSError that writing a file or folder there would raise."""
     path = _nameable(path)
+    _require_plain(path)
     there = next(one for one in (path, *path.absolute().parents) if one.exists())
     is_folder = is_folder or there != path
     if there.is_dir() and not is_folder:
@@ -213,6 +215,11 @@ def _nameable(path: AnyPath) -> Path:
     if not is_one_line(str(path)):
         raise OSError(errno.EINVAL, "a name with a line break does not fit into messages: rename it", ascii(str(path)))
     return Path(path)
+
+
+def _require_plain(path: Path) -> None:
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "a device, pipe or socket would be replaced", str(path))
 
 
 def _object(path: AnyPath, pairs: list[tuple[str, Any]]) -> dict[str, Any]:

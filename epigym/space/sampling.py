@@ -26,18 +26,21 @@ class RandomGoal:
     plan: tuple[int, ...]
 
 
-def sample_walk(space: StateSpace, rng: np.random.Generator, *, steps: int) -> tuple[list[int], list[int]]:
-    """Apply random actions to the initial e-state, going to e-states not yet visited while there are any.
+def sample_walk(
+    space: StateSpace, rng: np.random.Generator, *, steps: int, start: int | None = None
+) -> tuple[list[int], list[int]]:
+    """Apply random actions to an e-state, going to e-states not yet visited while there are any.
 
     Args:
         space: where to walk.
         rng: the source of randomness.
         steps: most actions to apply; the walk ends early where nothing new can be reached.
+        start: where it begins; None: at the initial e-state.
 
     Returns:
-        The e-states of the walk, the initial one first, and the actions between them.
+        The e-states of the walk, the start first, and the actions between them.
     """
-    states, actions = [space.initial], []
+    states, actions = [space.initial if start is None else start], []
     for _ in range(steps):
         step = space.expand(states[-1:])
         fresh = [k for k, target in enumerate(step.target.tolist()) if target not in states]
@@ -104,11 +107,10 @@ def sample_goal(
     Raises:
         TaskError: when no walk changes the truth of any formula.
     """
-    [before] = vocabulary([space.initial])
     for _ in range(_WALKS):
         states, actions = walk(space, rng, steps=steps)
         truths = vocabulary(states)
-        changed = np.flatnonzero(truths[-1] & ~before)
+        changed = np.flatnonzero(truths[-1] & ~truths[0])
         if len(changed) == 0:
             continue
         first = int(changed[rng.integers(len(changed))])

@@ -84,10 +84,11 @@ def test_a_scene_is_a_problem_and_actions_that_can_be_overridden(tmp_path: Path)
         "written": ["places=[1, 1, 4]", f"after={','.join(scene.plan)}"],
         "plain": ["scene=false", "places=[1, 1, 4]"],
         "before": ["scene=true", "after="],
+        "plan": ["scene=true", f"plan={','.join(scene.plan)}"],
     }.items():
         assert main(["show", "room_messages", *words, f"out={tmp_path / name}.dot"]) == 0
         pictures[name] = (tmp_path / f"{name}.dot").read_text()
-    assert pictures["scene"] == pictures["written"] != pictures["plain"] == pictures["before"]
+    assert pictures["scene"] == pictures["written"] == pictures["plan"] != pictures["plain"] == pictures["before"]
 
 
 @pytest.mark.parametrize("name", ["grapevine/3_pl_4", "epistemic_gossip/3_3_1"])

@@ -37,6 +37,7 @@ def read(words: list[str], settings: type[Settings], *, is_sweep: bool = False) 
         (Validate, ["plan=[go(ann,2)]"], {"plan": ["go(ann,2)"]}),
         (Validate, ["plan=plan.json"], {"plan": "plan.json"}),
         (Validate, ["plan='it\\'s',look: yes (b sees)"], {"plan": ["it's", "look: yes (b sees)"]}),
+        (Solve, ["problem=C:\\files(1)\\"], {"problem": "C:\\files(1)\\"}),
         (Evaluate, ["a.txt", "b.txt", "agents=bfs,{name:x,weight:2}"],
          {"problems": ["a.txt", "b.txt"], "agents": ["bfs", {"name": "x", "weight": 2}]}),
         (Report, ["outputs/a", "pairs=[[x/y,z],[a,b]]"], {"runs": ["outputs/a"], "pairs": [["x/y", "z"], ["a", "b"]]}),

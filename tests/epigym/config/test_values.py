@@ -132,3 +132,8 @@ def test_what_is_of_a_type_stays_what_it_is(kind: Any) -> None:
     assert convert("5", kind, "x") == "5"
     with pytest.raises(UsageError, match=r"^x=null: expected (text|a whole number)$"):
         convert(None, kind, "x")
+
+
+def test_a_whole_number_beyond_all_floats_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"^x=10{400}: expected a number$"):
+        convert(10**400, float, "x")

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -18,8 +18,8 @@ from torch_geometric.data import Batch
 from epigym import EpigymError, EState, LimitError, StateSpace, Task, load_problem, to_pyg
 from epigym.config.values import Natural
 from epigym.encoding.encoder import ENCODINGS, Encoder, graph_instance, list_identifiers, make_encoder, make_encoding
-from epigym.encoding.goal_graph import DESIGNATED_LABEL, FIRST_AGENT_LABEL, goal_graph
-from epigym.encoding.identifiers import NODE_TYPES, Hash
+from epigym.encoding.goal_graph import DESIGNATED_LABEL, FIRST_AGENT_LABEL, GoalGraph, goal_graph
+from epigym.encoding.identifiers import NODE_TYPES, Hash, Identifiers, Identify, to_bits
 from epigym.errors import UsageError
 from epigym.task.formula import Formula, actually, and_, believes, common, everybody, fluent, not_, or_
 from learn.train import Train
@@ -314,3 +314,30 @@ def test_what_is_no_observation_is_refused(wrong: object) -> None:
     expected = r"^expected the observation of an environment \(GraphInstance\), a GraphBatch or several, got "
     with pytest.raises(EpigymError, match=rf"{expected}{type(wrong).__name__}$"):
         to_pyg(wrong)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AfterGoal(Identifiers):
+    """Identifiers that depend on the goal."""
+
+    name: ClassVar[str] = "after_goal"
+
+    def of_worlds(self, task: Task, goal: GoalGraph) -> Identify:
+        return lambda valuations, repetitions: to_bits(valuations.sum(axis=1) + goal.first_free, self.width)
+
+
+def test_identifiers_that_depend_on_the_goal_are_not_shared_between_goals() -> None:
+    encoder = make_encoder(StateSpace(make_task(P)), AfterGoal())
+    assert isinstance(encoder.under([P]), Encoder)
+    with pytest.raises(UsageError, match=r"^the encoding 'after_goal' identifies a world differently under another"):
+        encoder.under([and_(P, believes("a", Q))])
+
+
+@pytest.mark.parametrize("choice", [None, 3, Hash(), {"_target_": 3}, {"_target_": "..X"}])
+def test_what_is_no_encoding_is_refused(choice: Any) -> None:
+    with pytest.raises(UsageError):
+        make_encoding(choice)
+    with pytest.raises(UsageError, match=r"^width= is a setting of an encoding given by its name, not of Hash"):
+        Encoder(StateSpace(make_task(P)), Hash(), width=32)
+    with pytest.raises(UsageError, match=r"^type_ids=2147483649: expected at most 2147483648$"):
+        make_encoding({"name": "relational", "type_ids": 2**31 + 1})

@@ -349,6 +349,8 @@ def test_what_is_wrong_is_refused() -> None:
     env = coin()
     with pytest.raises(EpigymError, match="no episode is running: call reset first"):
         env.step(WAIT)
+    with pytest.raises(EpigymError, match="reset options are a mapping"):
+        env.reset(options=[("state", 0)])
     env.reset()
     for ask in (env.observation_space, env.action_space, env.observe, env.action_mask, env.perspective):
         with pytest.raises(EpigymError, match="unknown agent 'd'"):

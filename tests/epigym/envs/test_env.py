@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 
 import domains
 from epigym import EpigymError, EpistemicEnv, StateSpace, TaskError, drawing
+from epigym.drawing.steps import walk
 from epigym.encoding.encoder import ENCODINGS
 from epigym.envs.domain_env import DomainEnv
 from epigym.envs.registration import camel_case
@@ -430,3 +432,25 @@ def test_observations_show_the_goal() -> None:
         shown = b"".join(np.asarray(part).tobytes() for part in observation)
         assert by_goal.setdefault(env.goal, shown) == shown
     assert len(set(by_goal.values())) == len(by_goal) > 3
+
+
+@pytest.mark.parametrize("nature", ["none", "sampled"])
+def test_after_a_refused_reset_everything_is_as_before(nature: Any) -> None:
+    env = EpistemicEnv(domain_problem("search_and_rescue"), nature=nature)
+    env.reset(seed=0)
+    before = env.clone_state(), env.goal, env.encoder
+    wrong = fluent("nope")
+    [other] = np.unique(env.space.expand([env.state]).target)[-1:].tolist()
+    for _ in range(2):
+        with pytest.raises(TaskError, match="nope"):
+            env.reset(options={"state": other, "goal": wrong})
+        with pytest.raises(TaskError, match="nope"):
+            env.restore_state(replace(before[0], goal=(wrong,)))
+        assert (env.clone_state(), env.goal, env.encoder) == before
+
+
+def test_a_random_goal_is_false_where_the_episode_starts() -> None:
+    env = DomainEnv("coin_in_the_box", "pl_3")
+    state = walk(env.space, PLAN)[-1]
+    starts = [env.reset(seed=seed, options={"state": state, "goal": "random"})[1]["is_goal"] for seed in range(30)]
+    assert starts == [False] * 30

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epigym
-from epigym.encoding.encoder import ENCODINGS, graph_instance
+from epigym import LimitError, StateSpace, load_problem
+from epigym.encoding.encoder import ENCODINGS, Encoder, graph_instance
+from epigym.envs.goals import Goals
 from epigym.envs.graph_space import GraphBatchSpace
 from epigym.envs.registration import MAX_EPISODE_STEPS
 from epigym.envs.vector import EpistemicVectorEnv
 from epigym.errors import EpigymError
 from epigym.space.rows import GraphBatch, join
+from epigym.task.formula import believes, fluent, not_
 from tests.helpers.bit_graphs import bit_graphs
 from tests.helpers.marks import slow_but
 
@@ -426,3 +430,25 @@ GOOD = graph(np.eye(2, 64, dtype=np.uint8), np.array([1, 255]), np.array([[0, 1]
 )
 def test_the_space_refuses(wrong: Any) -> None:
     assert wrong not in bit_graphs()
+
+
+def test_a_refused_goal_changes_no_environment() -> None:
+    tail = fluent("tail")
+    goals = Goals(Encoder(StateSpace(load_problem("coin_in_the_box/pl_3")), "bitmask", goal_bits=6), [(tail,)] * 2)
+    large = tuple(reduce(lambda inner, agent: believes(agent, inner), "abc" * depth, tail) for depth in range(1, 9))
+    with pytest.raises(LimitError):
+        goals.change([0, 1], [(not_(tail),), large])
+    start = np.zeros(2, np.int32)
+    [before, _] = goals.holds(start).tolist()
+    goals.change([0, 1], [(not_(tail),), (tail,)])
+    assert (goals[0].goal, goals[1].goal) == ((not_(tail),), (tail,))
+    assert goals.holds(start).tolist() == [not before, before]
+
+
+def test_human_rendering_prints_each_environment(capsys: pytest.CaptureFixture[str]) -> None:
+    envs = native(num_envs=2, render_mode="human")
+    for act in (lambda: envs.reset(seed=0), lambda: envs.step(np.zeros(2, np.int64))):
+        act()
+        shown = capsys.readouterr().out
+        envs.render()
+        assert shown == capsys.readouterr().out != ""

@@ -4,7 +4,8 @@ import pickle
 import re
 import warnings
 from dataclasses import replace
-from itertools import islice
+from functools import reduce
+from itertools import islice, product
 from pathlib import Path
 
 import gymnasium
@@ -14,9 +15,11 @@ from gymnasium.wrappers import RecordVideo
 
 import epigym
 import search
-from epigym import EpigymError, EState, KripkeModel, Task
+from epigym import EpigymError, EState, KripkeModel, LimitError, Task
 from epigym.drawing.english import describe_formula, describe_model
 from epigym.envs.questions import Question, generate_questions
+from epigym.envs.text import TextEnv
+from epigym.errors import UsageError
 from epigym.language import parse_formula, parse_mastar
 from epigym.reference import semantics as reference
 from epigym.task.formula import Formula, believes, literal
@@ -243,3 +246,36 @@ def test_questions_repeat_with_a_seed_and_ask_both_answers() -> None:
         next(generate_questions(PROBLEMS[0], depth=0, steps=3, seed=0))
     with pytest.raises(EpigymError, match="steps=-1: expected at least 0"):
         next(generate_questions(PROBLEMS[0], depth=1, steps=-1, seed=0))
+
+
+def test_every_step_is_told_and_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    env = TextEnv("coin_in_the_box/pl_3", nature="sampled", render_mode="human")
+    env.reset(seed=0)
+    shown = capsys.readouterr().out
+    *_, info = env.step("fly")
+    assert (info["invalid_action"], info["outcome"]) == (True, None)
+    assert capsys.readouterr().out == shown != ""
+
+
+def test_a_goal_that_does_not_fit_the_observation_space_is_refused() -> None:
+    env = TextEnv("coin_in_the_box/pl_3")
+    goals = [reduce(lambda inner, agent: believes(agent, inner), agents, literal("tail", True))
+             for length in range(1, 6) for agents in product("abc", repeat=length)]  # fmt: skip
+    text, _ = env.reset(options={"goal": goals[:60]})
+    assert text in env.observation_space
+    with pytest.raises(LimitError, match=r"^the text of the goal has [\d,]+ characters, .* give fewer or shorter"):
+        env.reset(options={"goal": goals[-200:]})
+
+
+@pytest.mark.parametrize("name", ["encoding", "path"])
+def test_what_a_text_does_not_have_is_no_argument(name: str) -> None:
+    with pytest.raises(UsageError, match=f"^unknown argument '{name}'"):
+        TextEnv("coin_in_the_box/pl_3", **{name: "hash"})
+
+
+def test_search_starts_where_the_text_environment_is() -> None:
+    env = gymnasium.make("epi/Text-v0", problem="coin_in_the_box/pl_3")
+    env.reset(seed=0)
+    before = search.plan(env, agent="bfs").plan
+    env.step(before[0])
+    assert len(search.plan(env, agent="bfs").plan) == len(before) - 1

@@ -174,3 +174,13 @@ def test_names_that_no_file_can_have(tmp_path: Path, name: str) -> None:
     for write in (check_writable, lambda path: write_text(path, "")):
         with pytest.raises(OSError, match=said):
             write(path)
+
+
+def test_a_pipe_is_not_replaced_by_a_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    for write in (check_writable, lambda path: write_text(path, "x")):
+        with pytest.raises(OSError, match="a device, pipe or socket would be replaced"):
+            write(pipe)
+    assert pipe.is_fifo()
+    assert [one.name for one in tmp_path.iterdir()] == ["pipe.json"]

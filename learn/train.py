@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from learn.training.verdict import Verdict
 
 _NO_VERDICT = (
-    "none: the problems belong to no domain, or no others of it fit the encoding; learn.assess tests on given ones"
+    "none: there are no other problems: these belong to no domain, too few are held out, or none fits the encoding; "
+    "learn.assess tests on given ones"
 )
 _INDENT = " " * 9
 

@@ -19,8 +19,10 @@ def use_log_scale(axes: Axes, which: str) -> None:
         which: `x`, `y` or both.
     """
     for name in which:
-        getattr(axes, f"set_{name}scale")("log")
         axis = getattr(axes, f"{name}axis")
+        if not 0 < axis.get_data_interval()[1] < math.inf:  # nothing that can be drawn
+            continue
+        getattr(axes, f"set_{name}scale")("log")
         low, high = axis.get_view_interval()
         decades = math.log10(high / low)
         subs = (1, 2, 5) if decades < _FEW else (1, 3) if decades < 2 * _FEW else (1,)

@@ -90,11 +90,11 @@ class SourceOptions:
             return dict.fromkeys((*others, *settings), reason)
         if values["problem"]:
             reason = "problem= names all that is learned from: leave one of them out"
-            return dict.fromkeys(("domain", "without"), reason)
+            sampled = [f"data.{name}" for name in ("split", "goals", "partially_explored", "long_goals")]
+            return dict.fromkeys(("domain", "without", *sampled), reason)
         if "instances" in data:
             reason = "problems are sampled, not read: give it with data=published or problem="
-            unused = (*READING, "data.held_out")
-            return dict.fromkeys(unused, reason)
+            return dict.fromkeys((*READING, "data.held_out"), reason)
         return {}
 
     @property

@@ -14,9 +14,10 @@ from torch.utils.data import DataLoader, Dataset, DistributedSampler
 from epigym.encoding.encoder import make_encoding
 from epigym.encoding.relational import Relational, type_ids_of
 from epigym.features.types import FeatureTypes
+from epigym.task.task import Task
 from learn.data.dataset import DataSet
 from learn.data.rollout import Rollout
-from learn.data.sources import DataSource
+from learn.data.sources import DataSource, drop_isomorphic
 from learn.models.gine.network import find_network
 from learn.models.gine.paper import PaperNetwork
 from learn.training.batches import RUN, Batch, LabelledStates, PairRuns, StateSamples, Turns, split_samples
@@ -69,7 +70,12 @@ class RolloutData(LightningDataModule):
     @cached_property
     def types(self) -> list[FeatureTypes]:
         """The feature types of each training problem."""
-        return [FeatureTypes(one.space.task) for one in (*self.rollouts, *self.planned)]
+        return list(map(FeatureTypes, self.tasks))
+
+    @property
+    def tasks(self) -> list[Task]:
+        """The training problems."""
+        return [one.space.task for one in (*self.rollouts, *self.planned)]
 
     @cached_property
     def plans(self) -> DataSet | None:
@@ -81,10 +87,9 @@ class RolloutData(LightningDataModule):
         """The labelled e-states of the expert's plans."""
         return self.plans.rollouts("pairs") if self.plans is not None else []
 
-    @property
-    def keys(self) -> list[str]:
-        """The keys of all data sets that it learns from."""
-        return [one.key for one in (self.data, self.plans, *self.corrections) if one is not None]
+    def list_keys(self, aggregations: int | None = None) -> list[str]:
+        """The keys of the data sets that it learns from, with the corrections of the first aggregations; None: all."""
+        return [one.key for one in (self.data, self.plans, *self.corrections[:aggregations]) if one is not None]
 
     @property
     def type_ids(self) -> list[int]:
@@ -102,7 +107,8 @@ class RolloutData(LightningDataModule):
             return
         settings, objective, validation = self._settings, self._settings.objective, self._settings.validation
         encoding = make_encoding(settings.encoding)
-        self.problems = choose_fitting(sample_validation(settings, self.data), encoding)
+        validating = drop_isomorphic(sample_validation(settings, self.data), self.tasks)
+        self.problems = choose_fitting(validating, encoding)
         is_shared = issubclass(find_network(settings.model.network), PaperNetwork)
         states = LabelledStates(self.rollouts, encoding, settings.base, shared=is_shared)
         if isinstance(objective, DistanceOptions):

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import torch
 from lightning import Trainer, seed_everything
+from lightning.pytorch.callbacks import EarlyStopping
 from torch import nn
 
 from epigym.config.targets import full_name, make
@@ -30,13 +31,13 @@ from learn.models.gine.network import make_network
 from learn.training.batches import StateSamples
 from learn.training.data_module import RolloutData
 from learn.training.expert.aggregation import Aggregation
-from learn.training.module import GineModule
+from learn.training.module import DivergedError, GineModule
 from learn.training.options import CHECKPOINTS, LAST, RUN_FILE, LossValidation, SearchValidation, Training
 from learn.training.problems import find_first_task, fits, sample_verdict
 from learn.training.report.pictures import draw_curves, draw_predictions, draw_search_curves
-from learn.training.report.report import measure_baselines, write_record
-from learn.training.resuming import History, read_checkpoint, require_end_of_epoch
-from learn.training.trainer import WaitingTime, describe_end, fit, make_trainer, validate_last, write_settings
+from learn.training.report.report import measure_baselines, measure_errors, write_record
+from learn.training.resuming import History, keep_last_validation, read_checkpoint, require_end_of_epoch
+from learn.training.trainer import Ended, WaitingTime, describe_end, fit, make_trainer, validate_last, write_settings
 from learn.training.verdict import Agent, Verdict, judge
 
 logger = logging.getLogger(__name__)
@@ -84,10 +85,10 @@ def fit_network(settings: Training, source: DataSource) -> Finished | None:
     start = time.perf_counter()
     parts = _check(settings, source)
     module, data = build(settings, source)
-    is_interrupted = _fit(settings, parts, module, data)
+    error = _fit(settings, parts, module, data)
     if not parts.trainer.is_global_zero:
         return None
-    return _record(settings, parts, module, data, start, is_interrupted=is_interrupted)
+    return _record(settings, parts, module, data, start, error)
 
 
 def _check(settings: Training, source: DataSource) -> _Parts:
@@ -98,6 +99,8 @@ def _check(settings: Training, source: DataSource) -> _Parts:
     network = make_network(settings.model.network, settings.encoding, ())
     aggregation = [Aggregation(settings, history)] if settings.expert.aggregation else []
     trainer = make_trainer(settings, history, waiting, *aggregation)
+    if settings.checkpoint is not None:
+        _require_same_patience(settings.checkpoint, trainer)
     _check_network(network, make_encoding(settings.encoding), find_first_task(settings, source))
     make(settings.model.optimizer, torch.optim.AdamW, network.parameters())
     return _Parts(trainer, history, waiting)
@@ -116,7 +119,6 @@ def build(settings: Training, source: DataSource) -> tuple[GineModule, RolloutDa
     data = RolloutData(settings, source)
     data.setup()
     seed_everything(settings.seed, workers=True, verbose=False)
-    validation = settings.validation
     module = GineModule(
         encoding=settings.encoding,
         types=data.type_ids,
@@ -128,7 +130,7 @@ def build(settings: Training, source: DataSource) -> tuple[GineModule, RolloutDa
         domains=data.data.domains,
         data=_describe_data(data),
         cycles=1 + settings.expert.aggregation,
-        nodes=validation.nodes if isinstance(validation, SearchValidation) else 0,
+        validation={**_describe_validation(settings.validation), "seed": settings.seed},
     )
     module.initialize(data.train)
     if settings.base == "none" and isinstance(data.train, StateSamples) and hasattr(module.network, "start_at"):
@@ -138,27 +140,33 @@ def build(settings: Training, source: DataSource) -> tuple[GineModule, RolloutDa
     return module, data
 
 
-def _fit(settings: Training, parts: _Parts, module: GineModule, data: RolloutData) -> bool:
-    """Train and validate the last step; whether the training was interrupted."""
+def _fit(settings: Training, parts: _Parts, module: GineModule, data: RolloutData) -> Ended | None:
+    """Train and validate the last step; returns the interrupt or the divergence that ended the training."""
     trainer = parts.trainer
     if trainer.is_global_zero:
         (settings.run_dir / RUN_FILE).unlink(missing_ok=True)
         write_settings(settings)
-    is_interrupted = fit(trainer, module, data, settings.checkpoint)
-    validate_last(trainer, module, data, parts.history, _LAST_SECONDS if is_interrupted else None)
-    return is_interrupted
+    error = fit(trainer, module, data, settings.checkpoint)
+    if isinstance(error, DivergedError):
+        return error
+    seconds = _LAST_SECONDS if error else None
+    if validate_last(trainer, module, data, parts.history, seconds) and trainer.is_global_zero:
+        keep_last_validation(settings.run_dir / CHECKPOINTS / LAST, module, parts.history)
+    return error
 
 
 def _record(
-    settings: Training, parts: _Parts, module: GineModule, data: RolloutData, start: float, *, is_interrupted: bool
+    settings: Training, parts: _Parts, module: GineModule, data: RolloutData, start: float, error: Ended | None
 ) -> Finished:
     """Write model, pictures, verdict and record of the best network."""
     trainer, history, waiting = parts
     if not trainer.global_step or history.best is None:
-        if is_interrupted:
+        if isinstance(error, KeyboardInterrupt):
             raise KeyboardInterrupt("no step was finished, nothing is kept")
-        raise EpigymError("no step was taken: give more with trainer.max_epochs, trainer.max_steps or trainer.max_time")
-    record = _make_record(settings, parts, data, is_interrupted=is_interrupted)
+        raise error or EpigymError(
+            "no step was taken: give more with trainer.max_epochs, trainer.max_steps or trainer.max_time"
+        )
+    record = _make_record(settings, parts, data, error)
     record["seconds"] = time.perf_counter() - start + history.earlier
     row, path = history.best_row, settings.run_dir / MODEL_FILE
     stopped, epoch, step = record["stopped"], row["epoch"] + 1, row["step"] + 1
@@ -167,16 +175,22 @@ def _record(
     schema = frozenset[int]().union(*(one.schema for one in data.types))
     model = replace(history.best.model, schema=schema, card=_make_card(record))
     model.write(path)
-    verdict, search = (None, None) if is_interrupted else _judge(settings, data, path)
+    verdict, search = (None, None) if error else _judge(settings, data, path)
     if verdict is not None:
         replace(model, card={**model.card, "verdict": verdict.describe()}).write(path)
     record |= {"verdict": verdict and verdict.to_dict(), "is_good": verdict and verdict.is_gain}
     write_record(record, settings.run_dir / RUN_FILE)
-    if is_interrupted:
+    if isinstance(error, DivergedError):
+        raise EpigymError(f"{error}; the best network before is kept") from None
+    if error is not None:
         remedy = f"go on with ckpt_path=last run_dir={settings.run_dir}"
         is_kept = (settings.run_dir / CHECKPOINTS / LAST).exists()
         raise KeyboardInterrupt(f"its model is kept; {remedy if is_kept else 'no epoch was finished to go on from'}")
     return Finished(record["metrics"], verdict, search)
+
+
+def _describe_stop(error: Ended | None) -> str:
+    return "" if error is None else "diverged" if isinstance(error, DivergedError) else "interrupted"
 
 
 def _count_aggregations(settings: Training, trainer: Trainer, epoch: int) -> int:
@@ -184,14 +198,14 @@ def _count_aggregations(settings: Training, trainer: Trainer, epoch: int) -> int
     return max(epoch, 0) * (1 + settings.expert.aggregation) // (trainer.max_epochs or 1)
 
 
-def _make_record(settings: Training, parts: _Parts, data: RolloutData, *, is_interrupted: bool) -> dict[str, Any]:
+def _make_record(settings: Training, parts: _Parts, data: RolloutData, error: Ended | None) -> dict[str, Any]:
     """The record of a training without its duration and verdict; draws its pictures."""
     history, first = parts.history, parts.history.rows[0]
     epochs = int(history.rows[-1]["epoch"]) + 1
     metrics = history.best_row | _measure(settings, data, history) | {"epochs": float(epochs)}
     metrics["train/waiting_share"] = parts.waiting.share
+    aggregations = _count_aggregations(settings, parts.trainer, int(history.best_row["epoch"]))
     if data.plans is not None:
-        aggregations = _count_aggregations(settings, parts.trainer, int(history.best_row["epoch"]))
         metrics["train/plans"] = float(len(data.plans))
         metrics["train/corrections"] = float(sum(map(len, data.corrections[:aggregations])))
     if first["step"] < 0:
@@ -200,19 +214,24 @@ def _make_record(settings: Training, parts: _Parts, data: RolloutData, *, is_int
         "finished": datetime.now(UTC).isoformat(timespec="microseconds"),
         "model": MODEL_FILE,
         "domains": data.data.domains,
-        "data": _describe_data(data),
+        "data": _describe_data(data, aggregations),
         "encoding": make_encoding(settings.encoding).name,
         "objective": settings.objective.name,
         "base": settings.base,
         "seed": settings.seed,
-        "stopped": "interrupted" if is_interrupted else describe_end(parts.trainer, epochs, settings.validation.by),
+        "stopped": _describe_stop(error) or describe_end(parts.trainer, epochs, settings.validation.by),
         "metrics": metrics,
     }
 
 
-def _describe_data(data: RolloutData) -> dict[str, Any]:
-    """The description of the data set in records and checkpoints; `added` are the keys of those of an expert."""
-    key, *added = data.keys
+def _describe_validation(validation: LossValidation | SearchValidation) -> dict[str, Any]:
+    """The settings of a validation without those of the verdict."""
+    return {name: value for name, value in vars(validation).items() if name != "verdict"}
+
+
+def _describe_data(data: RolloutData, aggregations: int = 0) -> dict[str, Any]:
+    """The description of the data in records and checkpoints; `added` are the keys of the sets of an expert."""
+    key, *added = data.list_keys(aggregations)
     return {**data.data.settings, "key": key, **({"added": added} if added else {})}
 
 
@@ -227,15 +246,17 @@ def _make_card(record: Mapping[str, Any]) -> dict[str, Any]:
 def _judge(settings: Training, data: RolloutData, model: Path) -> tuple[Verdict | None, dict[str, Any] | None]:
     """The verdict, and how to search the problem that the network solves with fewest expansions; None without one."""
     encoding = make_encoding(settings.encoding)
-    validating = (task for task, _ in data.problems)
-    tasks = [task for task in sample_verdict(settings, data.data, validating) if fits(task, encoding)]
+    known = (*data.tasks, *(task for task, _ in data.problems))
+    tasks = [task for task in sample_verdict(settings, data.data, known) if fits(task, encoding)]
     if not tasks:
         return None, None
     agent: Agent = "hfs_star" if isinstance(settings.validation, LossValidation) else "hfs"
     domains = list(dict.fromkeys(task.domain for task in tasks if task.domain))
     where = (", ".join(domains) if len(domains) < 4 else f"{len(domains)} domains") or "those held out"
     options = {"consistent_beliefs": True} if data.data.consistent_beliefs else {}
+    threads = torch.get_num_threads()
     verdict = judge(where, tasks, agent, settings.validation.nodes, str(model), **options)
+    torch.set_num_threads(threads)  # which scorers have set
     solved = [(count, place) for place, count in enumerate(verdict.network) if count is not None]
     if not solved:
         return verdict, None
@@ -261,7 +282,8 @@ def _measure(settings: Training, data: RolloutData, history: History) -> dict[st
     draw_predictions(predicted.numpy(), true.numpy(), f"{settings.run_dir}/")
     draw_curves(history.rows, history.best_row, settings.run_dir / "curves.png")
     counts = {"train/samples": float(len(data.train)), "val/samples": float(len(data.validation))}
-    return counts | measure_baselines(data.train, data.validation)
+    errors = {f"val/{name}": value for name, value in measure_errors(predicted, true).items()}
+    return counts | errors | measure_baselines(data.train, data.validation)
 
 
 def _check_network(network: nn.Module, encoding: Encoding, task: Task) -> None:
@@ -299,19 +321,33 @@ def _check_network(network: nn.Module, encoding: Encoding, task: Task) -> None:
 
 
 def _require_same(path: Path, module: GineModule) -> None:
-    """Check that training can be resumed from a checkpoint.
+    """Check that training can be resumed from a checkpoint: its network and scores are of the same settings.
 
     Raises:
-        CheckpointError: when its encoding, types, base or network differ.
+        CheckpointError: when its network, data, objective, optimizer or validation differ.
     """
     content = read_checkpoint(path)
     try:
-        known, ours = content["hyper_parameters"], module.hparams
-        module.load_state_dict(content["state_dict"])
-        is_same = all(known[name] == ours[name] for name in ("version", "encoding", "types", "base"))
+        known = content["hyper_parameters"]
+        different = [name for name, ours in module.hparams.items() if known[name] != ours]
+        if not different:
+            module.load_state_dict(content["state_dict"])
     except (KeyError, RuntimeError, TypeError):
-        is_same = False
-    if not is_same:
+        different = ["network"]
+    if different:
         raise CheckpointError(
-            f"{path} is of another encoding, network or base, or of other problems, than this training"
+            f"{path} is of a training with other settings ({', '.join(different)}): give the same, or train anew"
         )
+
+
+def _require_same_patience(path: Path, trainer: Trainer) -> None:
+    """Check that early stopping goes on as it is set, as Lightning restores its patience.
+
+    Raises:
+        CheckpointError: when the patience differs.
+    """
+    states = read_checkpoint(path)["callbacks"]
+    for early in trainer.early_stopping_callbacks:
+        known = states.get(early.state_key, {}).get("patience")
+        if isinstance(early, EarlyStopping) and known not in (None, early.patience):
+            raise CheckpointError(f"{path} is of a training with patience={known}, not {early.patience}: give the same")

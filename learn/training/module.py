@@ -32,8 +32,12 @@ from learn.models.model import GENERAL
 from learn.training.batches import Batch
 from learn.training.validation import Problems, Scores, validate_by_search
 
-VERSION = 5
+VERSION = 6
 """Version of the hyper-parameters in a checkpoint and of the graphs."""
+
+
+class DivergedError(EpigymError):
+    """Raised when a network's values are not numbers."""
 
 
 class StepErrors(Metric):
@@ -86,7 +90,7 @@ class GineModule(LightningModule):
             for one that rises over a tenth of them and then falls.
         domains: domains of the training problems.
         data: settings and key of the data set.
-        nodes: most expansions on each problem of validation by search.
+        validation: settings and seed of the validation; `nodes` is the limit of a search on each problem.
         cycles: number of cycles of the learning rate, one after the other.
         version: of these hyper-parameters.
 
@@ -108,7 +112,7 @@ class GineModule(LightningModule):
         schedule: str,
         domains: Sequence[str] = (),
         data: Mapping[str, Any],
-        nodes: int = 0,
+        validation: Mapping[str, Any],
         cycles: int = 1,
         version: int = VERSION,
     ) -> None:
@@ -117,7 +121,7 @@ class GineModule(LightningModule):
         self.network = make_network(network, encoding, types)
         self.base: Base = base
         self.errors = StepErrors()
-        self._nodes = nodes
+        self._nodes: int = validation["nodes"]
         self._best: tuple[int, int] | None = None
 
     @property
@@ -187,10 +191,10 @@ class GineModule(LightningModule):
         """The values; a network whose training diverged gives values that are not numbers.
 
         Raises:
-            EpigymError: when one of them is not a number.
+            DivergedError: when one of them is not a number.
         """
         if np.isnan(values).any():
-            raise EpigymError(
+            raise DivergedError(
                 f"the training diverged: after {self.global_step} steps the network's values are not numbers; lower "
                 f"the learning rate, model.optimizer.lr={self.hparams['optimizer'].get('lr')}, or clip gradients with "
                 "trainer.gradient_clip_val=1"

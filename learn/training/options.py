@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -155,6 +156,18 @@ class Training(SourceOptions):
     callbacks: dict[str, dict[str, Any]] = field(default_factory=dict, metadata=_CLASSES)
     logger: dict[str, dict[str, Any]] = field(default_factory=dict, metadata=_CLASSES)
 
+    @classmethod
+    def find_unused(cls, values: Mapping[str, Any]) -> dict[str, str]:
+        """Settings that are not used, see `SourceOptions`: those of an expert need its problems."""
+        expert = (
+            {}
+            if values["expert"]["problems"]
+            else dict.fromkeys(
+                ("expert.growth", "expert.expansions"), "there is no expert: give expert.problems= or leave it out"
+            )
+        )
+        return super().find_unused(values) | expert
+
     def __post_init__(self) -> None:
         """Reject a folder with another training, and combinations of settings that do not fit."""
         checkpoint, path = self.checkpoint, self.run_dir / CHECKPOINTS / LAST
@@ -169,6 +182,8 @@ class Training(SourceOptions):
         is_ranking = isinstance(self.objective, RankingOptions)
         if self.model.network.get(TARGET) == CLASSES[PAPER] and (is_ranking or self.base != "none"):
             raise UsageError("model=paper predicts distances: give objective=distance base=none, or model=gine")
+        if self.model.network.get(TARGET) == CLASSES[PAPER] and self.batch_size == 1:
+            raise UsageError("batch_size=1: model=paper normalises batches: give at least 2")
         if self.expert.problems and not is_ranking:
             raise UsageError(
                 "expert.problems: plans tell which e-states are better: give objective=ranking, or expert.problems=0"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 
 from epigym.encoding.encoder import Encoding, make_encoder
 from epigym.errors import EpigymError, LimitError, UsageError
@@ -32,7 +33,7 @@ def find_first_task(settings: Training, source: DataSource) -> Task:
         _require_sampled(settings, data.domains)
         return data.first_task
     _require_sampled(settings, source.task_domains)
-    if source.problems and isinstance(source.data, PublishedData):
+    if source.problems and (isinstance(source.data, PublishedData) or not source.data.held_out):
         _choose_domains(settings, source.task_domains)
     if source.problems or not isinstance(source.data, SampledData):
         return source.tasks[0]
@@ -53,7 +54,7 @@ def sample_validation(settings: Training, data: DataSet) -> list[Task]:
     return _sample_larger(settings, _choose_domains(settings, data.domains), validation.problems, settings.seed)
 
 
-def sample_verdict(settings: Training, data: DataSet, validating: Iterable[Task]) -> list[Task]:
+def sample_verdict(settings: Training, data: DataSet, known: Iterable[Task]) -> list[Task]:
     """Problems for the verdict, which chose nothing: of those held out the others, else sampled with another seed.
 
     With validation by loss they have the sizes of the published test problems. There are none if neither problems are
@@ -62,7 +63,7 @@ def sample_verdict(settings: Training, data: DataSet, validating: Iterable[Task]
     Args:
         settings: of the training.
         data: its data set.
-        validating: the problems of its validation, which are left out.
+        known: the problems of its training and validation, which are left out.
     """
     validation, seed = settings.validation, settings.seed + 1
     if data.held_out:
@@ -72,8 +73,18 @@ def sample_verdict(settings: Training, data: DataSet, validating: Iterable[Task]
         return []
     each = -(-validation.verdict // len(domains))
     if isinstance(validation, LossValidation):
-        return sample_tasks(domains, "test", each, seed)[: validation.verdict]
-    return drop_isomorphic(_sample_larger(settings, domains, each, seed), validating)
+        found = sample_tasks(domains, "test", each, seed)
+    else:
+        found = _sample_larger(settings, domains, each, seed)
+    return _take_turns(drop_isomorphic(found, known))[: validation.verdict]
+
+
+def _take_turns(tasks: Sequence[Task]) -> list[Task]:
+    """The tasks in the order in which their domains take turns."""
+    groups: dict[str, list[Task]] = {}
+    for task in tasks:
+        groups.setdefault(task.domain, []).append(task)
+    return [task for turn in zip_longest(*groups.values()) for task in turn if task is not None]
 
 
 def choose_fitting(tasks: Sequence[Task], encoding: Encoding) -> Problems:
@@ -137,6 +148,6 @@ def _choose_domains(settings: Training, domains: Sequence[str]) -> list[str]:
     if isinstance(settings.validation, SearchValidation) and not known:
         raise UsageError(
             "validation=ranking samples problems of the domains of problem=, but these belong to none: "
-            "give data=sampled, or objective=distance validation=distance"
+            "give data=sampled with data.held_out=, or objective=distance validation=distance"
         )
     return known

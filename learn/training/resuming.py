@@ -81,6 +81,21 @@ def read_checkpoint(path: AnyPath) -> dict[str, Any]:
     return content
 
 
+def keep_last_validation(path: Path, module: GineModule, history: History) -> None:
+    """Add a validation after the last step, which is not part of the training, to its checkpoint.
+
+    Args:
+        path: the checkpoint of the last epoch; nothing is done where there is none.
+        module: has the best validation score.
+        history: has the metrics and the best network.
+    """
+    if path.exists():
+        content = read_checkpoint(path)
+        content["callbacks"][history.state_key] = history.state_dict()
+        module.on_save_checkpoint(content)
+        write_checkpoint(content, path)
+
+
 class ChecksummedIO(CheckpointIO):
     """Reads and writes checkpoints for Lightning."""
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
 from lightning import Callback, LightningDataModule, LightningModule, Trainer
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint, Timer, WeightAveraging
@@ -29,11 +30,13 @@ from epigym.config.targets import TARGET, make
 from epigym.errors import UsageError
 from epigym.io.files import write_text
 from epigym.names import unknown
-from learn.training.module import GineModule
+from learn.training.module import DivergedError, GineModule
 from learn.training.options import CHECKPOINTS, LAST, OVERRIDES, Training, as_yaml
 from learn.training.resuming import ChecksummedIO, Continuation, History
 
 C = TypeVar("C", bound=Callback)
+Ended = KeyboardInterrupt | DivergedError
+"""What may end a training early."""
 
 logger = logging.getLogger(__name__)
 
@@ -64,9 +67,10 @@ def make_trainer(settings: Training, *extra: Callback) -> Trainer:
         UsageError: when an option, a callback or a logger does not fit.
     """
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
+    logging.getLogger("lightning.pytorch.profilers").setLevel(logging.INFO)
     warnings.filterwarnings("ignore", ".*does not have many workers.*")  # batches are made in this process on purpose
     warnings.filterwarnings("ignore", ".*treespec.*is deprecated.*")  # internal to Lightning and PyTorch
-    warnings.filterwarnings("ignore", ".*exists and is not empty")  # when a training is resumed
+    warnings.filterwarnings("ignore", "Checkpoint directory .* exists and is not empty")  # when it is resumed
     options, callbacks = _choose_options(settings), _make_callbacks(settings, extra)
     loggers = [_make_instance(f"logger.{name}", one, Logger, settings) for name, one in settings.logger.items()]
     try:
@@ -82,9 +86,24 @@ def make_trainer(settings: Training, *extra: Callback) -> Trainer:
             f"expert.problems: one process learns from it, not {trainer.world_size}: give trainer.devices=1"
         )
     trainer.strategy.checkpoint_io = ChecksummedIO()
-    if isinstance(trainer.strategy.launcher, _SubprocessScriptLauncher):  # starts this command for other processes
-        sys.argv.append(f"run_dir={settings.run_dir}")
+    _prepare_processes(trainer, settings.run_dir)
     return trainer
+
+
+def _prepare_processes(trainer: Trainer, run_dir: Path) -> None:
+    """Tell further processes, which start this command again, the folder of the run.
+
+    Raises:
+        UsageError: when they are started in another way, or by a job of a multirun, which they would repeat.
+    """
+    launcher = trainer.strategy.launcher
+    if launcher is None:
+        return
+    if not isinstance(launcher, _SubprocessScriptLauncher):
+        raise UsageError("trainer.strategy: processes that are forked or spawned lose the network: give ddp")
+    if HydraConfig.initialized() and HydraConfig.get().mode == RunMode.MULTIRUN:
+        raise UsageError("trainer.devices: several processes do not train a job of -m: start each job by a command")
+    sys.argv.append(f"run_dir={run_dir}")
 
 
 def _make_callbacks(settings: Training, extra: Sequence[Callback]) -> list[Callback]:
@@ -196,8 +215,8 @@ def _keep_freed_memory() -> None:
         libc.mallopt(_M_MMAP_MAX, 0), libc.mallopt(_M_TRIM_THRESHOLD, -1)
 
 
-def fit(trainer: Trainer, module: GineModule, data: LightningDataModule, checkpoint: Path | None) -> bool:
-    """Train, starting from a checkpoint if there is one; whether it was interrupted."""
+def fit(trainer: Trainer, module: GineModule, data: LightningDataModule, checkpoint: Path | None) -> Ended | None:
+    """Train, starting from a checkpoint if there is one; returns the interrupt or the divergence that ended it."""
     _keep_freed_memory()
     handler = signal.getsignal(signal.SIGINT)
     try:
@@ -206,39 +225,53 @@ def fit(trainer: Trainer, module: GineModule, data: LightningDataModule, checkpo
         if not trainer.is_global_zero:
             raise
         signal.signal(signal.SIGINT, handler)
-        return True
-    return False
+        _forget_processes(trainer)
+        return KeyboardInterrupt()
+    except DivergedError as error:
+        return error
+    return None
+
+
+def _forget_processes(trainer: Trainer) -> None:
+    """Keep Lightning, which has killed the other processes, from killing this one when it sees that they are gone."""
+    launcher: Any = trainer.strategy.launcher
+    if launcher is not None:
+        launcher.procs.clear()
 
 
 def validate_last(
     trainer: Trainer, module: GineModule, data: LightningDataModule, history: History, seconds: int | None = None
-) -> None:
-    """Validate the averaged weights of the last step, unless that has happened.
+) -> bool:
+    """Validate the averaged weights of the last step, unless that has happened; whether they were validated now.
 
     Args:
         trainer: whose training has ended.
         module: its module.
         data: its data.
         history: its history.
-        seconds: give up after so many seconds, or when interrupted; None for no limit.
+        seconds: give up after so many seconds, or when interrupted; None for no limit. Of several processes the others
+            have ended by then, and nothing is validated.
     """
-    if history.is_validated(trainer.global_step - 1) or not trainer.global_step:
-        return
+    is_alone = seconds is not None and trainer.world_size > 1
+    if history.is_validated(trainer.global_step - 1) or not trainer.global_step or is_alone:
+        return False
     if seconds is None:
         trainer.validate(module, datamodule=data, verbose=False)
-        return
+        return True
     for one in _find_callbacks(trainer, WeightAveraging):
         one.on_train_end(trainer, module)
     logger.info("interrupted: validating the network of the last step, for at most %d s", seconds)
-    previous = signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGINT))
+    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.alarm(seconds)
     try:
         trainer.validate(module, datamodule=data, verbose=False)
     except (KeyboardInterrupt, SystemExit):
         logger.info("its validation was given up")
+        return False
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, previous)
+    return True
 
 
 def _find_callbacks(trainer: Trainer, kind: type[C]) -> list[C]:

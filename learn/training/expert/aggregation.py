@@ -51,7 +51,7 @@ class Aggregation(Callback):
         assert self._history.best is not None
         data = _get_data(trainer)
         logger.info("aggregation %d of %d: the expert corrects the network", number, most)
-        made = make_corrections(self._settings, data.data, data.keys[-1], number, self._history.best.model)
+        made = make_corrections(self._settings, data.data, data.list_keys()[-1], number, self._history.best.model)
         self._keys.append(made.key if made else "")
         if made is not None:
             data.add_corrections(made)

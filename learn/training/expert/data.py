@@ -7,6 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+import torch
 from rich.progress import track
 
 from epigym.errors import EpigymError
@@ -64,7 +65,10 @@ def make_corrections(
     key = digest({"version": VERSION, "settings": own, "parent": parent, "weights": weights})[:32]
     spaces = _sample(settings, data, number)
     found = make_corrected_trees(
-        spaces, lambda space: model.make_scorer(space).score, settings.expert.expansions, settings.data.seed + number
+        spaces,
+        lambda space: model.make_scorer(space, threads=torch.get_num_threads()).score,
+        settings.expert.expansions,
+        settings.data.seed + number,
     )
     trees = list(found)
     return write_data_set(locate_corrections(settings, key), trees, settings=own, parent=parent) if trees else None

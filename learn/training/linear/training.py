@@ -21,9 +21,10 @@ from epigym.errors import EpigymError, UsageError
 from epigym.features.description import Description
 from epigym.features.texts import find_mentioned, texts
 from epigym.features.types import FeatureTypes
+from epigym.task.task import Task
 from learn.data.dataset import DataSet
 from learn.data.rollout import Rollout
-from learn.data.sources import sample_tasks
+from learn.data.sources import drop_isomorphic, keep_known, sample_tasks
 from learn.models.base import Base
 from learn.models.linear.model import LinearModel, Observed, Representation
 from learn.models.model import GENERAL
@@ -64,7 +65,8 @@ def train_linear(data: DataSet, options: LinearOptions, seed: int) -> Selection:
     """
     start = time.perf_counter()
     choices = list_choices(options)
-    problems, validation = data.rollouts("pairs"), _choose_validation(data, options, seed)
+    problems = data.rollouts("pairs")
+    validation = _choose_validation(data, options, seed, [one.space.task for one in problems])
     types, domains = make_types(problems), data.domains
     logger.info(
         "%d problems, %s e-states, %s pairs", len(problems), f"{sum(len(one.ids) for one in problems):,}",
@@ -102,15 +104,16 @@ def train_linear(data: DataSet, options: LinearOptions, seed: int) -> Selection:
     return Selection(model, (*baselines, *trials, *refitted), len(validation))
 
 
-def _choose_validation(data: DataSet, options: LinearOptions, seed: int) -> Problems:
-    """The problems held out, or larger problems of the domains."""
+def _choose_validation(data: DataSet, options: LinearOptions, seed: int, known: Sequence[Task]) -> Problems:
+    """The problems held out, or larger problems of the domains; none of those known."""
     tasks = data.choose_held_out(options.validation_instances)
     if not tasks:
-        if not data.domains:
+        domains = keep_known(data.domains)
+        if not domains:
             raise EpigymError(f"{data.folder}: its problems belong to no domain that validation could sample from")
         long_goals = data.samples_long_goals
-        tasks = sample_tasks(data.domains, "validation", options.validation_instances, seed, long_goals=long_goals)
-    return [(task, FeatureTypes(task)) for task in tasks]
+        tasks = sample_tasks(domains, "validation", options.validation_instances, seed, long_goals=long_goals)
+    return [(task, FeatureTypes(task)) for task in drop_isomorphic(tasks, known)]
 
 
 def _define_features(model: LinearModel, problems: Sequence[Rollout], types: Sequence[FeatureTypes]) -> dict[int, str]:

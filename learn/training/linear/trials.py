@@ -14,6 +14,7 @@ from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from learn.data.dataset import DataSet
 from learn.data.rollout import Rollout
+from learn.data.sources import keep_known
 from learn.models.base import Base, BaseHeuristic
 from learn.models.linear.model import LinearModel, LinearScorer, Representation
 from learn.training.linear.aggregation import make_added_pairs, sample_larger
@@ -102,9 +103,10 @@ class TrialMaker:
         """The best trial after dataset aggregation, its training pairs, and all trials of the aggregation."""
         trials: list[Trial] = []
         options, chosen_by = self.options, [task for task, _ in self.validation]
-        for number in range(1, options.aggregation + 1):
+        domains = keep_known(data.domains)
+        for number in range(1, options.aggregation + 1) if domains else ():
             tasks = sample_larger(
-                data.domains, options.larger_instances, seed + number, chosen_by, long_goals=data.samples_long_goals
+                domains, options.larger_instances, seed + number, chosen_by, long_goals=data.samples_long_goals
             )
             model = cast(LinearModel, best.model)
             spaces = (StateSpace(one, consistent_beliefs=self.consistent_beliefs, threads="auto") for one in tasks)

@@ -165,7 +165,7 @@ def test_what_is_named_is_learned(fit: Fit, tmp_path: Path, capsys: pytest.Captu
     assert (record["verdict"] is None) == (data == "published")
     if data == "published":
         assert command == ""
-        assert verdict.startswith("verdict: none: the problems belong to no domain")
+        assert verdict.startswith("verdict: none: there are no other problems: these belong to no domain")
     else:
         assert "on 3 problems of those held out that chose nothing" in verdict
         assert command.endswith(" consistent_beliefs=true")

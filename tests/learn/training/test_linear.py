@@ -31,6 +31,7 @@ from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.heuristics import make_heuristic
 from search.heuristics.heuristic import Heuristic
+from tests.helpers.benchmark_files import ROOT
 from tests.helpers.commands import compose
 from tests.helpers.runs import make_data_set
 
@@ -244,3 +245,11 @@ def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None
     ids = np.arange(len(space), dtype=np.int32)
     assert heuristic.score(ids).tolist() == LinearScorer(space, model).score(ids).tolist()
     assert len(set(heuristic.score(ids).tolist())) > 1
+
+
+def test_files_of_an_unknown_domain_are_validated_by_those_held_out(tmp_path: Path) -> None:
+    """There are no larger problems for an aggregation."""
+    own = (f"problem={ROOT / 'docs/epddl/coin-1.json'}", "data.held_out=2", "aggregation=1", f"outputs={tmp_path}")
+    command.train(settings(tmp_path, *own))
+    model = open_model(tmp_path / "run")
+    assert (model.card["aggregation"], model.card["validation"]["problems"]) == (0, 1)

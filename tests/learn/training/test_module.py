@@ -1,5 +1,6 @@
 """What the Lightning module computes: errors, losses, the choice of the best epoch, calibration, averages and rates."""
 
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -270,6 +271,25 @@ def test_a_training_that_diverges_says_why(fit: Fit, kind: tuple[str, ...]) -> N
         fit(*kind, "model.optimizer.lr=1e30")
     assert re.fullmatch(
         r"the training diverged: after \d steps the network's values are not numbers; lower the learning rate, "
-        r"model\.optimizer\.lr=1e\+30, or clip gradients with trainer\.gradient_clip_val=1",
+        r"model\.optimizer\.lr=1e\+30, or clip gradients with trainer\.gradient_clip_val=1; "
+        r"the best network before is kept",
         str(caught.value),
     )
+
+
+class Spoil(Callback):
+    """Makes all weights useless after a step."""
+
+    def on_train_batch_end(self, trainer: Trainer, module: LightningModule, *_: Any) -> None:
+        if trainer.global_step == 7:
+            for one in module.parameters():
+                one.data.fill_(torch.nan)
+
+
+@pytest.mark.parametrize("kind", [SEARCHED, PAPER])
+def test_the_best_network_before_a_divergence_is_kept(fit: Fit, tmp_path: Path, kind: tuple[str, ...]) -> None:
+    with pytest.raises(EpigymError, match=r"^the training diverged: after \d+ .*; the best network before is kept$"):
+        fit(*kind, "trainer.max_epochs=9", f"+callbacks.mine._target_={__name__}.Spoil")
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert (record["stopped"], record["verdict"]) == ("diverged", None)
+    assert all(np.isfinite(weights).all() for weights in model_of(tmp_path / "run").weights.values())

@@ -13,6 +13,7 @@ import domains
 from epigym.errors import DamagedError, EpigymError, MissingError, UsageError
 from epigym.io.checksummed import read_checksummed, write_checksummed
 from epigym.problem import domain_problem
+from epigym.space.signature import signature
 from epigym.task.task import Task
 from learn.assess import Assess
 from learn.data import distribution, making, sources
@@ -160,9 +161,14 @@ def test_files_of_no_domain_are_validated_with_their_own(tmp_path: Path, monkeyp
     assert (found.data.settings["kind"], found.data.settings["problems"]) == ("files", [str(file)])
     assert found.data.domains == []
     monkeypatch.setattr(making, "explore", refuse_exploration)
-    with pytest.raises(UsageError, match=r"^validation=ranking samples problems of the domains of problem=, but these "
-                                         r"belong to none: give data=sampled, or objective=distance "):  # fmt: skip
+    expected = (
+        r"^validation=ranking samples problems of the domains of problem=, but these belong to none: "
+        r"give data=sampled with data\.held_out=, or objective=distance validation=distance$"
+    )
+    with pytest.raises(UsageError, match=expected):
         _ = problems_of(f"problem={file}", "data=published").first_task
+    with pytest.raises(UsageError, match=expected):
+        _ = problems_of(f"problem={file}", "data.held_out=0").first_task
 
 
 def test_the_first_problem_may_be_too_large_to_explore(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -325,3 +331,22 @@ def test_wrong_settings(sampling_calls: list[Asked], tmp_path: Path, overrides: 
     with pytest.raises(EpigymError, match=rf"^{re.escape(message)}[^\n]*$"):
         train(compose(Train, "train", *overrides, "trainer.accelerator=cpu", f"run_dir={tmp_path}/run"))
     assert sampling_calls == []
+
+
+def test_no_training_problem_validates() -> None:
+    """Even where both are sampled with the same seed from the same split."""
+    found = problems_of("domain=coin_in_the_box", "data.instances=6", "data.expansions=3", "validation.problems=6",
+                        "data.split=validation", "data.long_goals=true", "data.seed=42", "seed=42")  # fmt: skip
+    trained = set(map(signature, found.module.tasks))
+    assert trained & set(map(signature, sample_validation(found.settings, found.data)))
+    found.module.setup()
+    assert found.module.problems
+    assert not trained & {signature(task) for task, _ in found.module.problems}
+
+
+@pytest.mark.parametrize("encoding", ["hash", "relational"])
+def test_every_domain_has_its_turn_in_a_verdict(encoding: str) -> None:
+    found = problems_of(f"encoding={encoding}", "domain=[gossip,blocks_world,grapevine]", "data=sampled", *FEW[1:3],
+                        "validation.verdict=4")  # fmt: skip
+    judging = names_of(sample_verdict(found.settings, found.data, ()))
+    assert [name.partition("/")[0] for name in judging] == ["gossip", "blocks_world", "grapevine", "gossip"]

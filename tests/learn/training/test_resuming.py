@@ -23,7 +23,7 @@ from epigym.io.checksummed import append_checksum, read_checksummed
 from learn.data.dataset import DataSet
 from learn.training.resuming import read_checkpoint, write_checkpoint
 from learn.training.trainer import TrainingProgress
-from tests.helpers.runs import PAPER, SEARCHED, Fit, assert_same, is_same
+from tests.helpers.runs import PAPER, SEARCHED, Fit, assert_same, is_same, rows_of
 from tests.helpers.strategies import damaged
 
 STEPS = ("trainer.max_epochs=-1", "trainer.max_steps=14", "trainer.val_check_interval=3",
@@ -127,12 +127,13 @@ def test_interrupted_aggregations(fit: Fit, tmp_path: Path, monkeypatch: pytest.
     assert_interrupted(fit, tmp_path, overrides, (every + 1, 3 * every + 1, 4 * every + 1))
     record = read_checksummed(tmp_path / "run" / "run.json", "")
     plans, *rounds = record["data"]["added"]
-    assert {path.name for path in (tmp_path / "run" / "rollouts").iterdir()} == set(rounds)
-    made = [DataSet(tmp_path / "run" / "rollouts" / key) for key in rounds]
-    assert [one.parent for one in made] == [plans, rounds[0]]
+    made = [DataSet(folder) for folder in (tmp_path / "run" / "rollouts").iterdir()]
+    made.sort(key=lambda one: one.parent != plans)
+    assert [one.parent for one in made] == [plans, made[0].key]
     assert record["metrics"]["train/plans"] == 1
-    kept = max(record["metrics"]["epoch"], 0) // 2
-    assert record["metrics"]["train/corrections"] == sum(len(one) for one in made[: int(kept)])
+    kept = made[: int(max(record["metrics"]["epoch"], 0) // 2)]
+    assert rounds == [one.key for one in kept], "the card names what the kept network has seen"
+    assert record["metrics"]["train/corrections"] == sum(map(len, kept))
 
 
 def test_a_progress_bar_leaves_one_line_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,14 +172,14 @@ def test_longer_than_it_was_to_be(fit: Fit, tmp_path: Path, overrides: tuple[str
 
 
 def test_resuming_takes_up_the_stored_weights(fit: Fit, tmp_path: Path) -> None:
-    """In another folder, with another seed."""
+    """In another folder."""
     fit(*PAPER, "trainer.max_epochs=1", run="start")
     last = last_of(tmp_path / "start")
     content = read_checkpoint(last)
     for group in content["optimizer_states"][0]["param_groups"]:
         group["lr"] = 0.0
     write_checkpoint(content, last)
-    fit(*PAPER, "trainer.max_epochs=3", f"ckpt_path={last}", "seed=7", run="resumed")
+    fit(*PAPER, "trainer.max_epochs=3", f"ckpt_path={last}", run="resumed")
     resumed = read_checkpoint(last_of(tmp_path / "resumed"))
     assert resumed["epoch"] == 2
     before, after = content["state_dict"], resumed["state_dict"]
@@ -282,17 +283,23 @@ def test_the_checkpoint_of_another_training_is_not_gone_on_from(fit: Fit, tmp_pa
     first = (*SEARCHED, "encoding=relational", "base=h_ff", "trainer.max_epochs=1")
     fit(*first)
     last = last_of(tmp_path / "run")
-    for other in (
-        ("model.network.width=8",),
-        ("model.network.layers=3",),
-        ("base=h_add",),
-        ("base=none",),
-        ("encoding=hash",),
-        ("encoding.types_per_node=3",),
-        ("domain=coin_in_the_box",),
+    for other, different in (
+        ("model.network.width=8", "network"),
+        ("model.network.layers=3", "network"),
+        ("base=h_add", "base"),
+        ("base=none", "base"),
+        ("encoding=hash", "encoding, types"),
+        ("encoding.types_per_node=3", "encoding"),
+        ("domain=coin_in_the_box", "types, domains, data"),
+        ("data.seed=7", "data"),
+        ("model.optimizer.lr=0.5", "optimizer"),
+        ("model.schedule=constant", "schedule"),
+        ("validation.nodes=7", "validation"),
+        ("seed=7", "validation"),
+        ("objective=distance validation=ranking", "objective"),
     ):
-        with pytest.raises(CheckpointError, match=rf"^{last} is of another encoding, network or base, or of other pro"):
-            fit(*first, *other, f"ckpt_path={last}", run="other")
+        with pytest.raises(CheckpointError, match=rf"^{last} is of a training with other settings \([^)]*{different}"):
+            fit(*first, *other.split(), f"ckpt_path={last}", run="other")
     assert not (tmp_path / "other" / "config.yaml").exists()
 
 
@@ -300,5 +307,23 @@ def test_identifiers_of_another_encoding_are_not_gone_on_with(fit: Fit, tmp_path
     """Networks of both have the same tensors."""
     few = (*SEARCHED, "base=h_ff", "trainer.max_epochs=1")
     fit(*few, "encoding=map")
-    with pytest.raises(CheckpointError, match="is of another encoding"):
+    with pytest.raises(CheckpointError, match=r"is of a training with other settings \(encoding\)"):
         fit(*few, "encoding=hash", f"ckpt_path={last_of(tmp_path / 'run')}", run="other")
+
+
+def test_samples_of_another_problem_are_not_gone_on_with(fit: Fit, tmp_path: Path) -> None:
+    """Nothing but the data differs, as identifiers have no types."""
+    fit(*PAPER, "trainer.max_epochs=1")
+    last = last_of(tmp_path / "run")
+    with pytest.raises(CheckpointError, match=r"is of a training with other settings \(data\)"):
+        fit(*PAPER, "problem=collaboration_communication/2_2_3_pl_4", f"ckpt_path={last}", run="other")
+    with pytest.raises(CheckpointError, match="is of a training with patience=30, not 7: give the same"):
+        fit(*PAPER, "callbacks.early_stopping.patience=7", f"ckpt_path={last}", run="other")
+
+
+def test_the_validation_after_the_last_step_is_remembered(fit: Fit, tmp_path: Path) -> None:
+    fit(*PAPER, *STEPS)
+    before = rows_of(tmp_path / "run")
+    assert (before[-1]["step"], "val/score" in before[-1]) == (13, True)
+    fit(*PAPER, *STEPS, "trainer.max_steps=20", "ckpt_path=last")
+    assert rows_of(tmp_path / "run")[: len(before)] == before

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hydra.types import RunMode
+from lightning import Callback, LightningModule, Trainer
 from lightning.pytorch.callbacks import timer
 from omegaconf import OmegaConf
 
@@ -25,7 +27,7 @@ import domains
 from epigym import to_pyg
 from epigym.encoding.encoder import ENCODINGS, make_encoder, make_encoding
 from epigym.encoding.relational import Relational, type_ids_of
-from epigym.errors import EpigymError
+from epigym.errors import EpigymError, UsageError
 from epigym.features.types import FeatureTypes
 from epigym.problem import load_problem
 from learn.assess import Assess
@@ -425,3 +427,61 @@ def test_rollouts_are_listed_and_drawn(tmp_path: Path, capsys: pytest.CaptureFix
     assert "100+" in capsys.readouterr().out
     [row] = DataSet(*(tmp_path / "rollouts").iterdir()).rows
     assert (row.name, row.counts["visited"], row.counts["explorer"]) == (PROBLEM, 100, "dfs")
+
+
+def test_limited_batches_of_validation_measure_the_kept_network_on_all_samples(fit: Fit, tmp_path: Path) -> None:
+    limited, whole = (fit(*PAPER, "trainer.max_epochs=1", *more, run=run)
+                      for more, run in ((("+trainer.limit_val_batches=1", "batch_size=16"), "limited"),
+                                        (("batch_size=16",), "whole")))  # fmt: skip
+    errors = ("val/mae", "val/rmse", "val/samples", "goal_count/mae")
+    assert {name: limited[name] for name in errors} == pytest.approx({name: whole[name] for name in errors})
+
+
+@pytest.mark.parametrize("strategy", ["ddp_fork", "ddp_spawn"])
+def test_processes_that_lose_the_network_are_refused(fit: Fit, strategy: str) -> None:
+    with pytest.raises(UsageError, match=r"^trainer\.strategy: processes that are forked or spawned lose the network"):
+        fit(*PAPER, "trainer.devices=2", f"trainer.strategy={strategy}")
+
+
+def test_a_job_of_a_multirun_does_not_start_the_command_again(fit: Fit, monkeypatch: pytest.MonkeyPatch) -> None:
+    mode = SimpleNamespace(initialized=lambda: True, get=lambda: SimpleNamespace(mode=RunMode.MULTIRUN))
+    monkeypatch.setattr("learn.training.trainer.HydraConfig", mode)
+    with pytest.raises(UsageError, match=r"^trainer\.devices: several processes do not train a job of -m: start each"):
+        fit(*PAPER, "trainer.devices=2", "trainer.strategy=ddp")
+
+
+class Interrupt(Callback):
+    """Interrupts the main process after a step, as Ctrl-C does."""
+
+    def on_train_batch_end(self, trainer: Trainer, module: LightningModule, *_: Any) -> None:
+        if trainer.global_step == 5 and trainer.is_global_zero:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.slow
+def test_of_several_processes_an_interrupt_keeps_the_best_network_so_far(tmp_path: Path) -> None:
+    command = [
+        *(sys.executable, "-m", "learn.train", *PAPER, "batch_size=16", "trainer.devices=2", f"run_dir={tmp_path}/run"),
+        f"+callbacks.mine._target_={__name__}.Interrupt",
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=False
+    )
+    assert done.returncode == 130, done.stdout + done.stderr
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["stopped"] == "interrupted"
+    assert open_model(tmp_path / "run").domain
+
+
+def test_a_verdict_leaves_the_number_of_threads(fit: Fit) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(before + 1)
+    try:
+        fit(*PAPER, "trainer.max_epochs=1", "validation.verdict=1", "validation.nodes=5")
+        assert torch.get_num_threads() == before + 1
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_the_report_of_a_profiler_is_shown(fit: Fit, caplog: pytest.LogCaptureFixture) -> None:
+    fit(*PAPER, "trainer.max_epochs=1", "+trainer.profiler=simple")
+    assert "FIT Profiler Report" in caplog.text

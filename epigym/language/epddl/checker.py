@@ -360,15 +360,20 @@ class _Checker:
             if formula.group != "All":
                 raise self.source.error("the only group of a theory is All: write [C. All]", formula.place)
             inner = formula.operand
-            if isinstance(inner, Modal) and self.is_theory_modality(inner):
+            if isinstance(inner, Modal) and self.is_theory_modality(inner, scope):
                 inner = inner.operand
         found = _first_modality(inner)
         if found is not None:
             shapes = "(f), ([C. All] (f)), ([C. All] ([i] (f))), ([C. All] ([Kw. i] (f))), ([C. All] (<Kw. i> (f)))"
             raise self.source.error(f"a theory has formulas {shapes} with f propositional", found.place)
 
-    def is_theory_modality(self, modal: Modal) -> bool:
-        if isinstance(modal.group, Symbol) and modal.group != "All" and modal.group not in self.spec.groups:
+    def is_theory_modality(self, modal: Modal, scope: Scope) -> bool:
+        group = modal.group
+        if (
+            isinstance(group, Symbol)
+            and group != "All"
+            and self.spec.types.fits(self.find_types(group, scope), ["agent"])
+        ):
             return modal.kind == "Kw." or (modal.kind is None and modal.is_box)
         return False
 

@@ -163,6 +163,11 @@ def _declare_entities(spec: Specification) -> None:
     domain, problem = spec.domain, spec.problem
     for constant in domain.constants:
         _declare_entity(spec, spec.domain_source, constant, "object", "entity")
+        if spec.types.fits((spec.entities[constant.name],), ("agent-group",)):
+            message = f"the constant {str(constant.name)!r} cannot be a group of agents"
+            raise spec.domain_source.error(
+                f"{message}: the problem declares groups in :agent-groups", constant.types[0]
+            )
     entries: list[tuple[Typed | AgentGroup, str]] = [(declared, "object") for declared in problem.objects]
     entries += [(declared, "agent") for declared in problem.agents]
     entries += [(group, "agent-group") for group in problem.groups]

@@ -12,17 +12,18 @@ known, its `structure`, which the official layout lacks; all its atoms are fluen
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from epigym.errors import EpigymError, LimitError, NestingError, TaskError
+from epigym.errors import EpigymError, LimitError, NestingError, ProblemWarning, TaskError
 from epigym.io.files import write_json
-from epigym.language.ground_json.formulas import CONSTANTS, FormulaReader, FormulaWriter
+from epigym.language.ground_json.formulas import CONSTANTS, FormulaReader, FormulaWriter, format_keys
 from epigym.language.specification import GroundSpecification
-from epigym.names import is_one_line
+from epigym.names import is_one_line, unknown
 from epigym.task.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, fluent, not_, or_, too_deep
 from epigym.task.structure import Lifted, Structure
 from epigym.task.task import Action, Effect, EState, Event, Task
@@ -255,7 +256,7 @@ def read_task(content: _Json, file: str, *, plank_compat: bool = False) -> Task:
         NestingError: if a formula is nested too deeply.
     """
     try:
-        return from_json(content, plank_compat=plank_compat)
+        task = from_json(content, plank_compat=plank_compat)
     except (TaskError, NestingError) as error:
         raise type(error)(f"{file}: {error}") from None
     except RecursionError:
@@ -263,6 +264,12 @@ def read_task(content: _Json, file: str, *, plank_compat: bool = False) -> Task:
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         what = f"missing or unknown {error}" if isinstance(error, KeyError) else str(error)
         raise EpigymError(f"{file}: not the layout of a ground EPDDL task: {what}") from None
+    state = content["initial-state"]
+    missing = [agent for agent in task.agents if agent not in state.get("rows", state.get("relations"))]
+    if missing:
+        message = f"{file}: no relation for {', '.join(missing)}: inconsistent beliefs at all worlds"
+        warnings.warn(message, ProblemWarning, stacklevel=2)
+    return task
 
 
 def from_json(content: Mapping[str, _Json], *, plank_compat: bool = False) -> Task:
@@ -275,6 +282,11 @@ def from_json(content: Mapping[str, _Json], *, plank_compat: bool = False) -> Ta
     actions, state, info = content["actions"] or {}, content["initial-state"], content["planning-task-info"]
     agents, atoms = (_require_names(kind, content["language"][kind]) for kind in ("agents", "atoms"))
     worlds = _require_names("worlds", state["worlds"])
+    if not worlds:
+        raise ValueError("worlds is empty: an e-state has at least one world")
+    relations = "rows" if "rows" in state else "relations"
+    _require_known("agent", state[relations], agents, "initial-state", relations)
+    _require_known("world", state["labels"], worlds, "initial-state", "labels")
     touched = {atom for action in actions.values() for effects in action["effects"].values() for atom in effects or ()}
     labels = [frozenset(state["labels"][world]) for world in worlds]
     everywhere, somewhere = frozenset.intersection(*labels), frozenset[str]().union(*labels)
@@ -345,19 +357,30 @@ def _require_one_line(kind: str, name: str) -> str:
     return name
 
 
+def _require_known(kind: str, mentioned: Iterable[str], names: Iterable[str], *place: str) -> None:
+    """Require declared names: a misspelt one would leave sets of successors empty."""
+    known = frozenset(names)
+    for name in mentioned:
+        if name not in known:
+            raise ValueError(f"{format_keys(place)}: {unknown(kind, name, known)}")
+
+
 def _list_numbers(mentioned: Iterable[str], names: list[str]) -> tuple[int, ...]:
     return tuple(sorted(set(map(names.index, mentioned))))
 
 
 def _read_successors(state: Mapping[str, _Json], agent: str, worlds: list[str]) -> tuple[frozenset[int], ...]:
     if "rows" not in state:
-        return _read_rows(state["relations"].get(agent, {}), worlds)
+        return _read_rows(state["relations"].get(agent, {}), "world", worlds, "initial-state", "relations", agent)
     relation, number = state["rows"][agent], {world: world for world in range(len(worlds))}
     sets = (frozenset(map(number.__getitem__, row)) for row in relation["successors"])
     return tuple(map(dict(enumerate(sets)).__getitem__, relation["row"]))
 
 
-def _read_rows(relation: Mapping[str, list[str]], names: list[str]) -> tuple[frozenset[int], ...]:
+def _read_rows(
+    relation: Mapping[str, list[str]], kind: str, names: list[str], *place: str
+) -> tuple[frozenset[int], ...]:
+    _require_known(kind, relation, names, *place)
     number = {name: index for index, name in enumerate(names)}
     shared: dict[frozenset[int], frozenset[int]] = {}
     rows = (frozenset(map(number.__getitem__, relation.get(name, ()))) for name in names)
@@ -367,6 +390,9 @@ def _read_rows(relation: Mapping[str, list[str]], names: list[str]) -> tuple[fro
 def _read_action(name: str, action: Mapping[str, _Json], agents: Iterable[str], reader: FormulaReader) -> Action:
     place = "actions", name
     names = _require_names(f"events of action {name!r}", action["events"])
+    for part in ("preconditions", "effects"):
+        _require_known("event", action[part], names, *place, part)
+    _require_known("agent", action["observability-conditions"], agents, *place, "observability-conditions")
     ignore_effects = reader.plank_compat and action["action-type"] == "basic"
     return Action(
         name=name,
@@ -385,7 +411,10 @@ def _read_action(name: str, action: Mapping[str, _Json], agents: Iterable[str], 
             for event in names
         ),
         designated=_list_numbers(action["designated"], names),
-        relations={kind: _read_rows(relation, names) for kind, relation in action["relations"].items()},
+        relations={
+            kind: _read_rows(relation, "event", names, *place, "relations", kind)
+            for kind, relation in action["relations"].items()
+        },
         observability=tuple(
             _read_chain(
                 {

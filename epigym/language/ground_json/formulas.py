@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from epigym.errors import TaskError
@@ -11,6 +11,11 @@ from epigym.language.modalities import make_modal
 from epigym.task.formula import FALSE, TRUE, Formula, Op, actually, and_, fluent, implies, not_, or_
 
 CONSTANTS: Final = frozenset({"true", "false"})
+
+
+def format_keys(place: Iterable[str]) -> str:
+    """Format the keys that lead to a part of the layout, as in `['actions']['a']`."""
+    return "".join(f"[{key!r}]" for key in place)
 
 
 class FormulaWriter:
@@ -79,8 +84,7 @@ class FormulaReader:
             KeyError: for an unknown connective or modality.
         """
         if not isinstance(content, dict) or "formula" not in content:
-            keys = "".join(f"[{key!r}]" for key in place)
-            raise ValueError(f'{keys}: expected {{"formula": ...}}, found {reprlib.repr(content)}')
+            raise ValueError(f'{format_keys(place)}: expected {{"formula": ...}}, found {reprlib.repr(content)}')
         return self._read(content["formula"])
 
     def _read(self, node: Any) -> Formula:

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import reduce
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from epigym.errors import EpigymError, TaskError
+from epigym.errors import EpigymError, ProblemWarning, TaskError
 from epigym.language import ground_json, load, parse_mastar
 from epigym.language.ground_json.formulas import FormulaReader, FormulaWriter
 from epigym.reference import semantics as reference
@@ -304,6 +305,53 @@ def test_repeated_names_are_refused_in_declarations_only(place: tuple[str, ...],
             ground_json.read_task(doubled, "task.json")
     else:
         assert ground_json.read_task(doubled, "task.json") == ground_json.from_json(original)
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "message"),
+    [
+        (("initial-state", "relations"), "B", "unknown agent 'B': expected one of 'A'"),
+        (("initial-state", "relations", "A"), "u", "unknown world 'u': expected one of 'v', 'w'"),
+        (("initial-state", "labels"), "u", "unknown world 'u': expected one of 'v', 'w'"),
+        (("actions", "a", "relations", "One"), "f", "unknown event 'f': expected one of 'e'"),
+        (("actions", "a", "preconditions"), "f", "unknown event 'f': expected one of 'e'"),
+        (("actions", "a", "effects"), "f", "unknown event 'f': expected one of 'e'"),
+        (("actions", "a", "observability-conditions"), "B", "unknown agent 'B': expected one of 'A'"),
+    ],
+)
+def test_unknown_names_are_refused_as_keys(place: tuple[str, ...], name: str, message: str) -> None:
+    wrong = copy.deepcopy(content(a=action({"One": "true"})))
+    part = reduce(getitem, place, wrong)
+    part[name] = next(iter(part.values()))
+    with pytest.raises(EpigymError) as caught:
+        ground_json.read_task(wrong, "task.json")
+    keys = "".join(f"['{key}']" for key in place)
+    assert str(caught.value) == f"task.json: not the layout of a ground EPDDL task: {keys}: {message}"
+
+
+def test_unknown_agents_are_refused_in_the_compact_layout() -> None:
+    wrong = ground_json.to_json(ground_json.make_specification(coin()), compact=True)
+    wrong["initial-state"]["rows"]["z"] = wrong["initial-state"]["rows"]["a"]
+    with pytest.raises(EpigymError, match=r"\['initial-state'\]\['rows'\]: unknown agent 'z'"):
+        ground_json.read_task(wrong, "task.json")
+
+
+def test_an_agent_without_a_relation_is_a_warning() -> None:
+    right = content()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ground_json.read_task(right, "task.json")
+    right["language"]["agents"] = ["A", "B"]
+    with pytest.warns(ProblemWarning, match=r"^task\.json: no relation for B: inconsistent beliefs at all worlds$"):
+        found = ground_json.read_task(right, "task.json")
+    assert found.initial.successors[1] == (frozenset(), frozenset())
+
+
+def test_an_e_state_without_worlds_is_refused() -> None:
+    wrong = content()
+    wrong["initial-state"] = {"worlds": [], "relations": {}, "labels": {}, "designated": []}
+    with pytest.raises(EpigymError, match=r"task\.json: .*: worlds is empty: an e-state has at least one world"):
+        ground_json.read_task(wrong, "task.json")
 
 
 def test_the_toolkit_ignores_effects_of_basic_actions() -> None:

@@ -294,7 +294,7 @@ def _write_tree(tree: Tree, number: int, folder: Path) -> list[Row]:
 
 
 def _write_task(task: Task, goals: Sequence[LabelledGoal], path: Path) -> None:
-    write = FormulaWriter(with_actually=True)
+    write = FormulaWriter(compact=True)
     listed = [{"name": one.name, "instance": one.instance, "goal": write(and_(*one.goal))} for one in goals]
     content = ground_json.to_json(ground_json.make_specification(task), compact=True)
     write_json(path, content | {"goals": listed}, indent=None)

@@ -224,9 +224,7 @@ class Expander:
 
         def build(assignment: Assignment) -> Formula:
             agents = group(assignment)
-            if not agents:
-                return TRUE if is_box else FALSE
-            if len(agents) > 1 and kind != "C" and not is_box:
+            if len(agents) != 1 and kind != "C" and not is_box:
                 self.readings.note("group diamond", formula.place)
             return make_modal(kind, is_box, agents, operand(assignment), one_by_one=self.readings.plank_compat)
 

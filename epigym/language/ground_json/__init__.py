@@ -6,8 +6,9 @@ constants replace them in all formulas.
 
 The official layout lists the relations of the initial e-state pair by pair. The compact layout has `rows` instead of
 `relations`: for each agent its distinct sets of `successors`, as numbers of worlds, and for each world the number of
-its `row`. It also has applicability formulas of actions, the operator `actually`, the name of the task and, where it is
-known, its `structure`, which the official layout lacks; all its atoms are fluents.
+its `row`. It also has applicability formulas of actions, the operator `actually`, `E.box` for everybody of a group of
+one agent, the name of the task and, where it is known, its `structure`, which the official layout lacks; all its atoms
+are fluents.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def dump(specification: GroundSpecification, path: str | Path, *, compact: bool 
 
 def to_json(specification: GroundSpecification, *, compact: bool = False) -> dict[str, _Json]:
     """Convert a ground task to a JSON object; arguments and errors as `dump`."""
-    task, formulas = specification.task, FormulaWriter(with_actually=compact)
+    task, formulas = specification.task, FormulaWriter(compact=compact)
     actions = task.actions if compact else map(move_to_preconditions, task.actions)
     goal = and_(*task.goal)
     for name in CONSTANTS.intersection(specification.atoms):

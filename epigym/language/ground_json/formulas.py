@@ -22,11 +22,12 @@ class FormulaWriter:
     """Converts formulas to JSON, each distinct formula once.
 
     Args:
-        with_actually: whether the layout has the operator `actually`, which EPDDL lacks.
+        compact: whether the layout is the compact one, which has operators that EPDDL lacks: `actually`, and `E.box`
+            for everybody of a group of one agent.
     """
 
-    def __init__(self, *, with_actually: bool = False) -> None:
-        self._with_actually = with_actually
+    def __init__(self, *, compact: bool = False) -> None:
+        self._compact = compact
         self._known: dict[Formula, Any] = {}
         self._sizes: dict[Formula, int] = {}
 
@@ -55,9 +56,10 @@ class FormulaWriter:
             case Op.AND | Op.OR:
                 return {"connective": "and" if formula.op is Op.AND else "or", "formulas": parts}
             case Op.BELIEVES | Op.EVERYBODY | Op.COMMON:
-                name = "C.box" if formula.op is Op.COMMON else "box"
+                is_single = self._compact and formula.op is Op.EVERYBODY and len(formula.agents) == 1
+                name = "C.box" if formula.op is Op.COMMON else "E.box" if is_single else "box"
                 return {"modality-name": name, "modality-index": list(formula.agents), "formula": parts[0]}
-            case _ if self._with_actually:
+            case _ if self._compact:
                 return {"modality-name": "actually", "formula": parts[0]}
             case _:
                 raise TaskError(f"EPDDL has no counterpart of {formula}: format=compact has one")
@@ -103,4 +105,5 @@ class FormulaReader:
 
 
 _MODALITIES = {f"{kind}.{shape}".lstrip("."): (kind, shape) for kind in ("", "C", "Kw") for shape in ("box", "diamond")}
+_MODALITIES["E.box"] = "E", "box"
 _CONNECTIVES: dict[str, Callable[..., Formula]] = {"and": and_, "or": or_, "imply": implies}

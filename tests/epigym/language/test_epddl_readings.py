@@ -88,6 +88,7 @@ UNSURE = [not_(knows_whether(i, Q)) for i in "AB"]
         (BASIC, "effects", (Effect("p", True),), ()),
         (public(":precondition (<(A B)> (p))"), "precondition", not_(everybody("AB", not_(P))),
          and_(considers_possible("A", P), considers_possible("B", P))),
+        (public(":precondition (or (q) (<(:forall (?k - agent | (false)) (?k))> (p)))"), "precondition", Q, TRUE),
         (public(":precondition (<Kw. (A B)> (q))"), "precondition",
          not_(and_(knows_whether("A", Q), knows_whether("B", Q))), and_(*UNSURE)),
     ],

@@ -152,6 +152,8 @@ def test_a_file_reads_back_as_the_task(tmp_path: Path) -> None:
         (modal("Kw.diamond", "A", "p"), not_(knows_whether("A", P))),
         (modal("C.box", "AB", "p"), common("AB", P)),
         (modal("C.diamond", "AB", "p"), not_(common("AB", not_(P)))),
+        *((modal(f"{kind}box", "", "p"), TRUE) for kind in ("", "C.", "Kw.")),
+        *((modal(f"{kind}diamond", "", "p"), FALSE) for kind in ("", "C.", "Kw.")),
     ],
 )
 def test_reading_formulas(content: Any, expected: Formula) -> None:
@@ -162,6 +164,7 @@ def test_formulas_by_hand() -> None:
     each = [considers_possible(agent, P) for agent in "AB"]
     assert formula(modal("diamond", "AB", "p"), plank_compat=True) is and_(*each)
     assert formula(modal("C.diamond", "AB", "p"), plank_compat=True) is not_(common("AB", not_(P)))
+    assert [formula(modal(name, "", "p"), plank_compat=True) for name in ("diamond", "C.diamond")] == [TRUE, FALSE]
     assert FormulaWriter().size(and_(believes("A", P), not_(believes("A", P)))) == 6
     with pytest.raises(TaskError, match="EPDDL has no counterpart of actually"):
         FormulaWriter()(actually(P))
@@ -171,6 +174,18 @@ def test_formulas_by_hand() -> None:
 def test_formulas_survive_writing_and_reading(original: Formula) -> None:
     content = json.loads(json.dumps(FormulaWriter()(original)))
     assert FormulaWriter()(FormulaReader({}, False)(content)) == content
+
+
+@given(formulas())
+def test_the_compact_layout_keeps_formulas(original: Formula) -> None:
+    content = json.loads(json.dumps(FormulaWriter(compact=True)(original)))
+    assert FormulaReader({}, False)(content) is original
+
+
+def test_the_compact_layout_keeps_everybody_of_one_agent() -> None:
+    for original in (everybody("A", P), believes("A", P), not_(everybody("A", Q))):
+        assert FormulaReader({}, False)(FormulaWriter(compact=True)(original)) is original
+    assert FormulaWriter()(everybody("A", P)) == {"formula": modal("box", "A", "p")}
 
 
 # Effects
@@ -365,7 +380,6 @@ def test_the_toolkit_ignores_effects_of_basic_actions() -> None:
     [
         (connective("xor", "p"), "missing or unknown 'xor'"),
         (modal("D.box", "A", "p"), "missing or unknown 'D.box'"),
-        (modal("box", "", "p"), "a group of agents must not be empty"),
         ("z", "undeclared fluent 'z'"),
     ],
 )

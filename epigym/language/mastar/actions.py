@@ -86,10 +86,10 @@ class ActionStatements:
             if effect is None:
                 raise source.error(f"{verb!r} takes fluents and negated fluents joined by ',', found {formula}", part)
             opposite = literal(effect.fluent, not effect.value)
-            if condition is TRUE and opposite in stated:
+            if opposite in stated:
                 raise source.error(f"contradictory effects: {effect.fluent!r} and '-{effect.fluent}'", part)
-            if condition is TRUE and self._is_contradicted(effect):
-                source.warn(self._contradiction(verb, effect.fluent), part)
+            if self._is_contradicted(effect):
+                source.warn(self._contradiction(verb, effect), part)
             stated.add(literal(effect.fluent, effect.value))
             self._effects.append(effect)
         if self._is_ambiguous and not was_ambiguous:
@@ -111,8 +111,8 @@ class ActionStatements:
         return self.reading.determines is None and is_ambiguous(self._verb, self._effects)
 
     def _is_contradicted(self, effect: Effect) -> bool:
-        """Whether an earlier statement has the opposite of an effect without a condition."""
-        return Effect(effect.fluent, not effect.value) in self._effects and not self._senses_each
+        """Whether an earlier statement has the opposite of an effect under the same condition."""
+        return Effect(effect.fluent, not effect.value, effect.condition) in self._effects and not self._senses_each
 
     def _check_number(self, statement: Node) -> None:
         """Raise a `LimitError` when the action has too many events."""
@@ -125,11 +125,13 @@ class ActionStatements:
                 "split it into several actions"
             )
 
-    def _contradiction(self, verb: str, name: str) -> str:
+    def _contradiction(self, verb: str, effect: Effect) -> str:
         """The warning about contradictory statements, which some published problems contain."""
+        name = effect.fluent
+        when = "without a condition" if effect.condition is TRUE else f"if {effect.condition}"
         if verb == "causes":
-            return f"action {self.name!r} both adds and deletes {name!r} without a condition: it is added"
-        return f"action {self.name!r} {verb} both {name!r} and '-{name}': no world satisfies them"
+            return f"action {self.name!r} both adds and deletes {name!r} {when}: it is added"
+        return f"action {self.name!r} {verb} both {name!r} and '-{name}' {when}: no world satisfies them"
 
 
 def _effect(formula: Formula, condition: Formula) -> Effect | None:

@@ -1,5 +1,6 @@
 """Errors in mA*: every message has the place, the unexpected text and a fix."""
 
+import warnings
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,7 @@ def error_of(text: str) -> ParseError:
         ("say determines p; say announces p;", 19, "'say' is of kind sensing and cannot also be of kind announcement"),
         ("act causes p, q, -p;", 18, "contradictory effects: 'p' and '-p'"),
         ("say announces -q, q;", 19, "contradictory effects: 'q' and '-q'"),
+        ("act causes p, -p if q;", 15, "contradictory effects: 'p' and '-p'"),
         ("act causes p | q;", 12, "'causes' takes fluents and negated fluents joined by ',', found (p | q)"),
         ("say determines q, B(ann, p);", 19, "'determines' takes fluents and negated fluents joined by ','"),
         # the initial e-state
@@ -182,6 +184,11 @@ def test_statements_without_effect_are_a_warning() -> None:
     assert holds(apply(task, task.initial, task.actions[0]), task.agents, believes("ann", fluent("q")))
     with pytest.warns(ProblemWarning, match="<string>:5:16: action 'say' announces both 'q' and '-q'"):
         parse_mastar(HEAD + "say announces q;\n say announces -q;" + TAIL)
+    with pytest.warns(ProblemWarning, match="4:31: action 'act' both adds and deletes 'q' if p: it is added"):
+        parse_mastar(HEAD + "act causes q if p; act causes -q if p; ann observes act;" + TAIL)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parse_mastar(HEAD + "act causes q if p; act causes -q if -p; ann observes act;" + TAIL)
 
 
 @pytest.mark.parametrize(

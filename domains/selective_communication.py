@@ -162,9 +162,9 @@ def vocabulary(*, agents: int = 3, rooms: int = 4, end: int | None = None, **_: 
     return found
 
 
-def structure(*, rooms: int = 4, end: int | None = None, **_: Any) -> ObjectNames:
+def structure(*, rooms: int = 4, **_: Any) -> ObjectNames:
     """Rooms have numbers; whoever acts is not named."""
-    return ObjectNames(number_objects("room", range(1, (end or rooms) + 1)))
+    return ObjectNames(number_objects("room", range(1, rooms + 1)))
 
 
 def goal_formulas(

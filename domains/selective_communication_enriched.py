@@ -50,11 +50,11 @@ def problem(*, useless: int = 1, toggles: bool = False, **corridor: Any) -> str:
     )
 
 
-def structure(*, rooms: int = 4, end: int | None = None, useless: int = 1, **_: Any) -> ObjectNames:
+def structure(*, rooms: int = 4, useless: int = 1, **_: Any) -> ObjectNames:
     """Rooms have numbers, and so have useless facts but the first."""
     names = {f"useless{number}": f"useless{number}".removesuffix("1") for number in range(1, useless + 1)}
     return ObjectNames(
-        number_objects("room", range(1, (end or rooms) + 1)) | dict.fromkeys(names, "fact"),
+        number_objects("room", range(1, rooms + 1)) | dict.fromkeys(names, "fact"),
         {word: ("fact", name) for name, word in names.items()},
     )
 

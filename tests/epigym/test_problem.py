@@ -40,6 +40,14 @@ def test_parameters_beside_an_instance_count_for_its_objects_too() -> None:
     assert Lifted("secret", ("d",)) in structure.fluents
 
 
+@pytest.mark.parametrize("name", ["selective_communication/10_8_pl_9", "selective_communication_enriched"])
+def test_rooms_beyond_the_last_one_that_can_be_entered_are_rooms(name: str) -> None:
+    structure = domain_problem(name, rooms=10, end=8).structure
+    assert structure is not None
+    assert Lifted("at", ("10",)) in structure.fluents
+    assert Lifted("shout", ("9",)) in structure.actions
+
+
 def test_a_file_wins_over_a_domain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "grapevine.txt").write_text(domains.write("coin_in_the_box/pl_3"))
     monkeypatch.chdir(tmp_path)

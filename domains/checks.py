@@ -65,7 +65,8 @@ def check_subset(name: str, chosen: object, names: Sequence[str], *, at_least: i
 def check_one_each(name: str, chosen: object, choices: Sequence[T], members: Sequence[str]) -> dict[str, T]:
     """Return what `chosen`, a list with one of `choices` for each of `members`, gives each of them."""
     listed = list(chosen) if isinstance(chosen, Iterable) else []
-    if len(listed) != len(members) or any(value not in choices or isinstance(value, bool) for value in listed):
+    types = {type(choice) for choice in choices}  # 1.0 and True are equal to 1, and written otherwise
+    if len(listed) != len(members) or any(type(value) not in types or value not in choices for value in listed):
         raise DomainError(
             f"{name} must list one of {', '.join(map(str, choices))} for each of {', '.join(members)}, got {chosen!r}"
         )

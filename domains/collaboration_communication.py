@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import permutations, product
 from typing import Any
 
-from domains.checks import DomainError, check_between, check_formulas, check_one_of, check_subset
+from domains.checks import DomainError, check_between, check_formulas, check_one_each, check_one_of, check_subset
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import ActionText, agent_names, always, and_, believes, common, not_, or_, write
 from domains.writing.structure import ObjectNames, number_objects
@@ -115,10 +115,7 @@ def structure(*, boxes: int = 2, rooms: int = 3, **_: Any) -> ObjectNames:
 def _places(crates: Sequence[str], hiding: Sequence[int], places: Sequence[int] | None) -> dict[str, int]:
     if places is None:
         places = [hiding[min(index, len(hiding) - 1)] for index in range(len(crates))]
-    if not isinstance(places, Sequence) or len(places) != len(crates) or any(room not in hiding for room in places):
-        rooms = ", ".join(map(str, hiding))
-        raise DomainError(f"places must list a room out of {rooms} for each of {len(crates)} boxes, got {places!r}")
-    return dict(zip(crates, places, strict=True))
+    return check_one_each("places", places, hiding, crates)
 
 
 def _list_checks(crates: Sequence[str], hiding: Sequence[int], checks: str) -> list[tuple[str, str, int]]:

@@ -32,6 +32,10 @@ LETTERS = ("a", "b", "c")
             lambda: check_one_each("at", [1, True], [1, 2], "ab"),
             "at must list one of 1, 2 for each of a, b, got [1, True]",
         ),
+        (
+            lambda: check_one_each("at", [1.0, 2], [1, 2], "ab"),
+            "at must list one of 1, 2 for each of a, b, got [1.0, 2]",
+        ),
         (lambda: check_formulas("goals", ""), "goals must be one formula or a list of them, got ''"),
         (lambda: check_formulas("goals", [""]), "goals must be one formula or a list of them, got ['']"),
         (lambda: check_formulas("goals", {}), "goals must be one formula or a list of them, got {}"),

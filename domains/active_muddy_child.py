@@ -1,4 +1,4 @@
-"""Active Muddy Child: children ask each other whether they know that they are muddy, until one child knows."""
+"""Active Muddy Child: children are asked whether they know whether they are muddy, until one child knows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def problem(
     """Children come home from playing; each sees who of the others is muddy, none sees itself.
 
     It is common knowledge that at least one of them is muddy. A child can be asked, before all, whether it knows
-    that it is muddy, and says the truth. One child shall come to know whether it is muddy itself.
+    whether it is muddy, and says the truth. One child shall come to know whether it is muddy itself.
 
     Difficulty grows with the number of children: the initial e-state has 2^children - 1 worlds, and every child that
     is muddy besides has to be asked before the answer of the next says anything.

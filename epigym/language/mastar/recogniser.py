@@ -67,6 +67,8 @@ class Recogniser:
         reason = "its relations are not those of an ontic, sensing or announcement action"
         for assignment in _list_assignments(action, reached):
             for found in propose(action, assignment, reading):
+                if found.verb != "causes" and not found.effects:
+                    continue  # the text would not mention the verb
                 if self.matches(found.build_action(self.agents, reading), action):
                     missing = [formula for formula in found.formulas() if has_actually(formula)]
                     if not missing:

@@ -337,6 +337,7 @@ SEES = {"x": tuple(frozenset([event]) for event in range(5))}
 FIVE = Action("five", TRUE, tuple(Event(f"e{k}", P if k else Q) for k in range(5)), (0, 1, 2, 3, 4), SEES, EVERYBODY)
 BOTH = {"x": (frozenset([0, 1]),) * 2}
 EITHER = Action("either", TRUE, (Event("e", or_(P, Q)), Event("f", not_(or_(P, Q)))), (0,), BOTH, EVERYBODY)
+NOTHING = ActionDescription("nothing", "determines", TRUE, (), {"a": TRUE}, {}).build_action(AGENTS, Reading())
 SUSPECT = {"x": (frozenset([0, 1]), frozenset([1]))}
 TWICE = Action("twice", P, (Event("e", P, (Effect("q", True),)),), (0,), {"x": (frozenset([0]),)}, EVERYBODY)
 ONCE = Action("once", P, (Event("e", TRUE, (Effect("q", True),)),), (0,), {"x": (frozenset([0]),)}, EVERYBODY)
@@ -358,6 +359,7 @@ KNOWN = EState(  # a wonders whether b knows that p
     [
         (with_actions(FIVE), "action 'five': it has 5 events, actions of mA* have at most 3"),
         (with_actions(EITHER), "action 'either': mA* cannot express its effects, or the formula"),
+        (with_actions(NOTHING), "action 'nothing': mA* cannot express its effects, or the formula"),
         (
             with_actions(dataclasses.replace(FIVE, events=FIVE.events[:2], designated=(0,), relations=SUSPECT)),
             "action 'five': its relations are not those of an",

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
+from epigym.errors import LimitError
 from epigym.language.epddl import terms as syntax
 from epigym.language.epddl.readings import Readings
 from epigym.language.epddl.syntax import EventPair, Predicate
@@ -23,6 +24,17 @@ Assignment: TypeAlias = dict[str, str]
 Test: TypeAlias = Callable[[Assignment], bool]
 Builder: TypeAlias = Callable[[Assignment], Formula]
 Expansion: TypeAlias = Callable[[Assignment], Iterator[T]]
+MAX_INSTANCES: Final = 2**20
+"""The most instances of a predicate, action, quantifier or list: short texts can have more than fit into memory."""
+
+
+def limit_instances(instances: Iterable[T], kind: str, name: syntax.Symbol) -> Iterator[T]:
+    """Pass on instances of what is named or bound at `name`. Raises LimitError after `MAX_INSTANCES` of them."""
+    for count, instance in enumerate(instances):
+        if count == MAX_INSTANCES:
+            message = f"{kind} {str(name)!r} has more than {MAX_INSTANCES} instances: give its variables narrower types"
+            raise LimitError(f"{name.location}: {message}")
+        yield instance
 
 
 class Expander:
@@ -118,6 +130,8 @@ class Expander:
             parts = [self.compile_list(part, default, compile_item, members) for part in elements.parts]
             return lambda assignment: (element for part in parts for element in part(assignment))
         bind = self.compile_assignments(elements.binder, default, members)
+        if members is None:  # relations may have a pair for each two of many worlds
+            bind = _limit(bind, "list", elements.place)
         body = self.compile_list(elements.body, default, compile_item, members)
         return lambda assignment: (element for inner in bind(assignment) for element in body(inner))
 
@@ -164,8 +178,8 @@ class Expander:
                 before, after = self.compile_test(premise), self.compile_test(conclusion)
                 return lambda assignment: not before(assignment) or after(assignment)
             case syntax.Quantified(_, binder, body):
-                bind, inner = self.compile_assignments(binder, "object"), self.compile_test(body)
-                quantify = all if condition.is_universal else any
+                bind = _limit(self.compile_assignments(binder, "object"), "quantifier", condition.place)
+                inner, quantify = self.compile_test(body), all if condition.is_universal else any
                 return lambda assignment: quantify(inner(values) for values in bind(assignment))
             case _:
                 raise AssertionError(f"no condition on facts: {condition}")
@@ -200,7 +214,8 @@ class Expander:
                 for variable in binder.variables:
                     if not variable.types:
                         self.readings.note("untyped", variable.name)
-                bind, inner = self.compile_assignments(binder, "object"), self.compile_formula(body)
+                bind = _limit(self.compile_assignments(binder, "object"), "quantifier", formula.place)
+                inner = self.compile_formula(body)
                 return lambda assignment: _join(formula.is_universal, map(inner, bind(assignment)))
             case syntax.Modal():
                 return self._compile_modal(formula)
@@ -250,6 +265,10 @@ class Expander:
             return named.get(value, (value,))
 
         return lookup
+
+
+def _limit(bind: Expansion[Assignment], kind: str, place: syntax.Symbol) -> Expansion[Assignment]:
+    return lambda assignment: limit_instances(bind(assignment), kind, place)
 
 
 def _compile_pair(names: EventPair) -> Callable[[Assignment], list[tuple[str, str]]]:

@@ -8,11 +8,10 @@ never applicable because of such a fact are not generated.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final, TypeAlias, TypeVar
+from typing import TypeAlias
 
-from epigym.errors import LimitError
 from epigym.language.epddl import syntax, terms
-from epigym.language.epddl.expansion import Assignment, Expander
+from epigym.language.epddl.expansion import Assignment, Expander, limit_instances
 from epigym.language.epddl.initial import build_initial_state
 from epigym.language.epddl.readings import Readings
 from epigym.language.epddl.types import BASIC, Specification
@@ -21,9 +20,6 @@ from epigym.task.formula import FALSE, TRUE, Formula, and_, conjuncts, not_, or_
 from epigym.task.structure import Lifted, Structure
 from epigym.task.task import Action, Effect, Event, Task
 
-MAX_INSTANCES: Final = 2**20
-"""The most instances of a predicate or an action: short texts can have more than fit into memory."""
-T = TypeVar("T")
 # A ground effect on one atom: atom, sign, condition.
 _Change: TypeAlias = tuple[tuple[str, ...], bool, Formula]
 _Chain: TypeAlias = tuple[tuple[Formula, str], ...]
@@ -38,19 +34,10 @@ def ground(spec: Specification, *, plank_compat: bool) -> GroundSpecification:
 
     Raises:
         ParseError: if an agent has no observability type, names collide, or no world satisfies the theory.
-        LimitError: if the initial state has too many worlds, or a predicate or an action too many instances.
+        LimitError: if the initial state has too many worlds, or a predicate, an action, a quantifier or a list too many
+            instances.
     """
     return _Grounder(spec, Readings(plank_compat)).ground()
-
-
-def _limit_instances(instances: Iterable[T], kind: str, name: terms.Symbol) -> Iterator[T]:
-    for count, instance in enumerate(instances):
-        if count == MAX_INSTANCES:
-            message = (
-                f"{kind} {str(name)!r} has more than {MAX_INSTANCES} instances: give its parameters narrower types"
-            )
-            raise LimitError(f"{name.location}: {message}")
-        yield instance
 
 
 class _Grounder:
@@ -126,7 +113,7 @@ class _Grounder:
         """Ground all predicates: the name and the parts of every atom."""
         seen: dict[str, tuple[str, ...]] = {}
         for predicate in self.spec.domain.predicates:
-            for atom in _limit_instances(self.expander.ground_atoms(predicate), "predicate", predicate.name):
+            for atom in limit_instances(self.expander.ground_atoms(predicate), "predicate", predicate.name):
                 name = "_".join(atom)
                 if name in seen:
                     message = f"the atoms ({' '.join(seen[name])}) and ({' '.join(atom)}) are both called {name!r}"
@@ -149,7 +136,7 @@ class _Grounder:
         observability = self.compile_observability(schema, kind)
         parameters = [str(variable.name) for variable in schema.binder.variables]
         assignments = self.expander.compile_assignments(self.join_conditions(schema, designated), "object")({})
-        for assignment in _limit_instances(assignments, "action", schema.name):
+        for assignment in limit_instances(assignments, "action", schema.name):
             arguments = tuple(assignment[parameter] for parameter in parameters)
             name = "_".join([str(schema.name), *arguments])
             instances = _number_duplicates([event(assignment) for event in events])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from epigym.errors import EpigymError, LimitError, ParseError
 from epigym.language import load
-from epigym.language.epddl import ground_texts, grounder
+from epigym.language.epddl import expansion, ground_texts
 from epigym.language.source import SourceText
 from tests.helpers.epddl_texts import LIBRARY, ONE_WORLD, PUBLIC, domain_text, problem_text, task
 
@@ -331,15 +331,30 @@ BY_TWO = "(:action a :parameters (?i ?j - agent) :action-type (basic (nil)))"
 
 
 @pytest.mark.parametrize(
-    ("items", "agents", "place"),
-    [(BY_TWO, "A B C", "4:10: action 'a'"), ("", "A B C D E F G H", "2:23: predicate 'r'")],
-)
-def test_too_many_instances(monkeypatch: pytest.MonkeyPatch, items: str, agents: str, place: str) -> None:
+    ("items", "agents", "what"),
+    [
+        (BY_TWO, "A B C", "4:10: action 'a'"),
+        ("", "A B C D E F G H", "2:23: predicate 'r'"),
+        (event(":precondition (forall (?j ?k - agent) (r ?j))"), "A B C", "4:51: quantifier 'forall'"),
+        (event(":precondition (exists (?x - agent | (exists (?j ?k - agent) (false))) (p))"), "A B C",
+         "4:73: quantifier 'exists'"),
+        (event(":effects (:forall (?j ?k - agent) (r ?j))"), "A B C", "4:46: list ':forall'"),
+    ],
+)  # fmt: skip
+def test_too_many_instances(monkeypatch: pytest.MonkeyPatch, items: str, agents: str, what: str) -> None:
     """A short text can have more instances than fit into memory."""
-    monkeypatch.setattr(grounder, "MAX_INSTANCES", 7)
+    monkeypatch.setattr(expansion, "MAX_INSTANCES", 7)
     init = ONE_WORLD.replace("B (w w)", "")
+    if items.startswith("(:event"):
+        items += f" (:action e :parameters (?i - agent) :action-type (public (e ?i)) {PUBLIC})"
     error = error_of(lambda: task(items, agents=agents, init=init), LimitError)
-    assert str(error) == f"d.epddl:{place} has more than 7 instances: give its parameters narrower types"
+    assert str(error) == f"d.epddl:{what} has more than 7 instances: give its variables narrower types"
+
+
+def test_pairs_of_worlds_are_not_limited_as_instances(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expansion, "MAX_INSTANCES", 7)
+    init = ":worlds (w v u) :relations (A (:forall (?x ?y - world) (?x ?y)) B ()) :labels () :designated (w)"
+    assert task(init=init).initial.successors[0] == (frozenset(range(3)),) * 3
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,10 @@ class Formula:
         return self
 
     def __str__(self) -> str:
-        """The formula in mA* syntax, which `epigym.language` reads back (`actually` and constants excepted)."""
+        """The formula in mA* syntax.
+
+        `parse_formula` reads it back, except `actually`, constants, and names that neither mA* nor EPDDL can declare.
+        """
         texts: dict[Formula, str] = {}
         for node in self.subformulas():
             texts[node] = _text(node, [texts[child] for child in node.children])

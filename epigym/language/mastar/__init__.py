@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 
 from epigym.language.mastar.actions import ActionStatements
@@ -70,7 +71,7 @@ def parse_formula(text: str, *, fluents: Iterable[str], agents: Iterable[str]) -
     """Read a belief formula in mA*, such as `B(ann, -B(bob, tail))`.
 
     Args:
-        text: the formula.
+        text: the formula. Here names may have the form of EPDDL, too, such as `rescued-victim`.
         fluents: names of fluents.
         agents: names of agents.
 
@@ -79,7 +80,7 @@ def parse_formula(text: str, *, fluents: Iterable[str], agents: Iterable[str]) -
     """
     source = SourceText("<formula>", text)
     declared = {"fluent": dict.fromkeys(fluents, 0), "agent": dict.fromkeys(agents, 0)}
-    return Names(source, declared).formula(parse(source, "formula"))
+    return Names(source, declared).formula(parse(source, "formula", chain.from_iterable(declared.values())))
 
 
 def _read_declarations(source: SourceText, statements: Sequence[Node]) -> Names:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from lark import Token, Tree, UnexpectedCharacters, UnexpectedToken
 from lark.lexer import PatternStr
@@ -19,6 +21,7 @@ Node = Tree[Token]
 
 _GRAMMAR = Path(__file__).with_name("mastar.lark"), "problem", "formula"
 _FORMULA = frozenset({"MINUS", "LPAR", "OPERATOR", "NAME"})
+_WORD = re.compile(r"(?<!\w)[^\W\d][\w-]*")
 _STATEMENT = frozenset({"FLUENT", "ACTION", "AGENT", "EXECUTABLE", "INITIALLY", "GOAL"})
 # Statements of EFP about attitudes, in the place of a verb such as `causes`.
 _ATTITUDES = frozenset({"has_attitude", "executes", "dox_announces"})
@@ -112,19 +115,43 @@ class Names:
                 return believes(agents[0], body)
 
 
-def parse(source: SourceText, start: str = "problem") -> Node:
+def parse(source: SourceText, start: str = "problem", names: Iterable[str] = ()) -> Node:
     """Parse a `problem`, whose children are the statements, or a `formula`.
+
+    Args:
+        source: the text.
+        start: what it is.
+        names: words of other languages that are names here, though they contain `-` or are keywords.
 
     Raises:
         ParseError: when the text violates the grammar, with the place.
     """
+    text, words = _replace_words(source.text, names)
     try:
-        return load_parser(*_GRAMMAR, positions=True).parse(source.text, start=start)
+        tree = load_parser(*_GRAMMAR, positions=True).parse(text, start=start)
     except UnexpectedCharacters as error:
         advice = source.find_remedy(error.pos_in_stream or 0, _REMEDIES)
         raise source.error(f"unexpected character {error.char!r}{'; ' if advice else ''}{advice}", error) from None
     except UnexpectedToken as error:
         raise _syntax_error(source, error) from None
+    for name in tree.find_data("name") if words else ():
+        name.children = [words.get(child, child) for child in name.children]
+    return tree
+
+
+def _replace_words(text: str, names: Iterable[str]) -> tuple[str, dict[Any, Token]]:
+    """Replace names that the grammar cannot read by letters, of equal length so that places stay, and list these."""
+    keywords = {
+        terminal.pattern.value
+        for terminal in load_parser(*_GRAMMAR, positions=True).terminals
+        if isinstance(terminal.pattern, PatternStr)
+    }
+    unreadable = {name for name in names if name in keywords or "-" in name}
+    letters = (letter for letter in map(chr, range(0x4E00, 0xA000)) if letter not in text)
+    found = sorted(unreadable.intersection(_WORD.findall(text))) if unreadable else []
+    replaced = {name: next(letters) * len(name) for name in found}
+    words = {letter: Token("NAME", name) for name, letter in replaced.items()}
+    return _WORD.sub(lambda word: replaced.get(word[0], word[0]), text) if replaced else text, words
 
 
 def subtrees(node: Node) -> list[Node]:
@@ -170,7 +197,8 @@ def _syntax_error(source: SourceText, error: UnexpectedToken) -> ParseError:
     if error.token.type == "$END":
         return source.error(f"unexpected end of the text; expected {allowed}")
     hint = _hint(source, error, expected)
-    return source.error(f"unexpected {str(error.token)!r}; expected {allowed}{hint}", error.token)
+    found = source.text[error.token.start_pos : error.token.end_pos]
+    return source.error(f"unexpected {found!r}; expected {allowed}{hint}", error.token)
 
 
 def _hint(source: SourceText, error: UnexpectedToken, expected: frozenset[str]) -> str:

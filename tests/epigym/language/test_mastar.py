@@ -67,6 +67,15 @@ def test_printed_formulas_are_read_back(formula: Formula) -> None:
         assert parse_formula(str(formula), fluents=strategies.FLUENTS, agents=strategies.AGENTS) is formula
 
 
+WORDS = ("rescued-victim", "victim", "rescued", "at-x_l-1", "p-", "p", "goal", "if", "B", "B-1", "一", "é--x")
+
+
+@given(strategies.formulas(fluents=WORDS, agents=("robot-1", "agent", "c"), with_actually=False))
+def test_printed_formulas_over_names_of_other_languages_are_read_back(formula: Formula) -> None:
+    if "true" not in str(formula) and "false" not in str(formula):
+        assert parse_formula(str(formula), fluents=WORDS, agents=["robot-1", "agent", "c"]) is formula
+
+
 def test_names_and_declarations() -> None:
     task = parse_mastar(
         """% everything may be declared in several statements, after its use, and be named by numbers

@@ -134,11 +134,15 @@ def test_incomplete_texts(text: str, line: int, column: int, message: str) -> No
         ("", 1, "unexpected end of the text; expected a formula"),
         ("p p", 3, "unexpected 'p'; expected ',', '|' or the end of the text"),
         ("C([], p)", 4, "unexpected ']'; expected a name"),
+        ("p-x", 2, "unexpected '-'; expected ',', '|' or the end of the text"),
+        ("y-q, (p q-y)", 9, "unexpected 'q-y'; expected"),
+        ("p, B(q-y, p)", 6, "unknown agent 'q-y': expected one of 'a'"),
+        ("q-y, if", 6, "unexpected 'if'; expected"),
     ],
 )
 def test_wrong_formulas(text: str, column: int, message: str) -> None:
     with pytest.raises(ParseError) as caught:
-        parse_formula(text, fluents=["p"], agents=["a"])
+        parse_formula(text, fluents=["p", "q-y", "y-q"], agents=["a"])
     assert str(caught.value).startswith(f"<formula>:1:{column}: {message}")
 
 

@@ -5,7 +5,7 @@ problems are published problems of domain=, sampled ones (data=sampled; domain=a
 (problem=). encoding=hash, map and bitmask choose the paper's method, encoding=relational ours; every part can be
 overridden. The run writes model.safetensors, checkpoints, metrics, pictures, the settings and finally run.json into its
 folder, prints a command that searches with the network, and ends with a verdict: it compares the network with
-baselines on problems that chose nothing. The heuristic `learned` reads model.safetensors.
+baselines on new problems, used neither for training nor for choosing. The heuristic `learned` reads model.safetensors.
 """
 
 from __future__ import annotations

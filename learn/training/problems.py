@@ -55,7 +55,7 @@ def sample_validation(settings: Training, data: DataSet) -> list[Task]:
 
 
 def sample_verdict(settings: Training, data: DataSet, known: Iterable[Task]) -> list[Task]:
-    """Problems for the verdict, which chose nothing: of those held out the others, else sampled with another seed.
+    """New problems for the verdict: of those held out the others, else sampled with another seed than for validation.
 
     With validation by loss they have the sizes of the published test problems. There are none if neither problems are
     held out nor those of the data set belong to a domain that can be sampled.

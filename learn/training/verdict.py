@@ -1,4 +1,7 @@
-"""The verdict on a network: search with it beside baselines on problems that chose nothing."""
+"""The verdict on a network: search with it and with baselines on new problems.
+
+New problems are used neither for training nor for choosing the network.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +104,7 @@ class Verdict:
         others = ", ".join(f"{name} {count}" for name, count in solved.items())
         own = sum(count is not None for count in self.network)
         parts = [
-            f"on {len(self.network)} problems of {self.where} that chose nothing the network solves {own}, {others} "
+            f"on {len(self.network)} new problems of {self.where} the network solves {own}, {others} "
             f"({more} more, {fewer} fewer than {best}; p = {self.p:.2g})"
         ]
         if self.common:

@@ -29,13 +29,13 @@ def test_the_words() -> None:
     network, h_add = (*[5] * 36, 7, 7, 7, None), (*[10] * 36, None, None, None, None)
     verdict = verdict_of(network, h_add, (*[10] * 21, *[None] * 19))
     assert verdict.describe() == (
-        "on 40 problems of grapevine that chose nothing the network solves 39, the goal count 21, h_add alone 36 "
+        "on 40 new problems of grapevine the network solves 39, the goal count 21, h_add alone 36 "
         "(3 more, 0 fewer than h_add alone; p = 0.25); "
         "on the 36 that both solve it expands 0.50 times as many e-states as h_add alone"
     )
     assert verdict.is_gain
     worse = verdict_of(h_add, network, h_add)
-    assert worse.describe().startswith("no gain over h_add alone; on 40 problems of grapevine")
+    assert worse.describe().startswith("no gain over h_add alone; on 40 new problems of grapevine")
     assert not worse.is_gain
 
 

@@ -103,7 +103,7 @@ def test_it_ends_with_a_command_that_solves_a_problem_and_a_verdict(tmp_path: Pa
     assert said.startswith(f"verdict: {open_model(tmp_path / run).card['verdict']}")
     solved = sum(count is not None for count in verdict["network"])
     domain = "collaboration_communication" if encoding == "hash" else "grapevine"
-    assert f"on 4 problems of {domain} that chose nothing the network solves {solved}, " in said
+    assert f"on 4 new problems of {domain} the network solves {solved}, " in said
     assert ("encoding=relational can carry over" in said) == (encoding == "hash" and not verdict["is_gain"])
 
     last = read_checkpoint(tmp_path / run / "checkpoints" / "last.ckpt")
@@ -167,7 +167,7 @@ def test_what_is_named_is_learned(fit: Fit, tmp_path: Path, capsys: pytest.Captu
         assert command == ""
         assert verdict.startswith("verdict: none: there are no other problems: these belong to no domain")
     else:
-        assert "on 3 problems of those held out that chose nothing" in verdict
+        assert "on 3 new problems of those held out the network" in verdict
         assert command.endswith(" consistent_beliefs=true")
         solve(tmp_path, command)
 

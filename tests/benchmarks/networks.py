@@ -51,14 +51,14 @@ from search.reports.paired import format_probability
 from tests.benchmarks.suites.hard import sample_instance
 from tests.benchmarks.suites.hard_sizes import LINES
 
-SETS: Final = {"validation": (47_110_000, 10), "more": (48_000_000, 30), "test": (90_210_000, 10)}
+SETS: Final = {"validation": (47_110_000, 10), "validation_30": (48_000_000, 30), "test": (90_210_000, 10)}
 """Seed of the goals of the first problem of each set, the others have the numbers that follow; number of problems of a
-domain. `more` are further problems for validation."""
+domain."""
 STEPS: Final = {
     "active_muddy_child": (9, 14), "blocks_world": (5, 12), "grapevine": (10, 16), "room_messages": (2, 6),
     "gossip": (3, 8), "assembly_line": (8, 13), "epistemic_gossip": (9, 14),
 }  # fmt: skip
-"""Steps of the lines of growing problems that are sampled; of the other domains the upper third."""
+"""First and last step of the line of growing problems that are sampled; of other domains the upper third of the line."""
 EXPANSIONS: Final = 1000
 LISTS: Final = "lists:"
 GUIDANCE: Final = (

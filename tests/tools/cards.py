@@ -55,15 +55,15 @@ one of these for {chosen}.
 ## Training data
 
 {data}
-`data=sampled` samples the problems, with at most 20,000 e-states each. None is isomorphic to a problem of a suite for
-tests.
+`data=sampled` samples the problems; at most 20,000 e-states of each are explored. None is isomorphic to a problem of a
+suite for tests.
 
 ## Evaluation
 
 {validation}
 {tests}
-Searches are greedy and expand at most {expansions:,} e-states, which an unsolved test problem counts. Test problems
-have the sizes of the suite `hard` and other goals:
+Searches are greedy and expand at most {expansions:,} e-states, which an unsolved test problem counts.
+[Measured](../../../../docs/neural.md#measured) describes the test problems:
 
     python -m tests.benchmarks.networks guidance=h_ff,h_add,{kind}
 
@@ -116,7 +116,7 @@ def make_card(kind: str) -> str:
         data=describe_data(models).markdown(),
         validation=make_table("validation problems, which selected the models", kind,
                               {model.domain: count_validation(model) for model in models}),
-        tests=make_table("test problems, which selected nothing: 10 for each model, 140 for general", kind, tested),
+        tests=make_table("test problems, used for no choice: 10 for each model, 140 for general", kind, tested),
         expansions=EXPANSIONS,
         worse=", ".join(worse) or "none",
     )  # fmt: skip
@@ -124,8 +124,7 @@ def make_card(kind: str) -> str:
 
 def make_entry(kind: str, domain: str, counts: Counts) -> dict[str, Any]:
     """The entry of a model in the index of the metadata: its results on the test problems."""
-    name = "sampled problems with the sizes of the suite hard"
-    dataset = {"type": f"epigym/{domain}", "name": name, "split": "test"}
+    dataset = {"type": f"epigym/{domain}", "name": "sampled test problems", "split": "test"}
     metrics = [
         {"type": "solved", "name": "solved problems", "value": counts.solved},
         {"type": "expanded", "name": "expanded e-states", "value": counts.expanded},

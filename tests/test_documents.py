@@ -15,6 +15,7 @@ from urllib.request import urlopen
 
 import pytest
 from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
 
 import search
 from epigym.cli.words import hydra_words
@@ -297,6 +298,27 @@ def test_what_documents_name() -> None:
     names = [name for name in re.findall(r"`(\w+/[\w/.<>]*)`", text) if name != "domain/instance"]
     # A file that is yet to be written stands in a folder that is there.
     assert [name for name in names if not (ROOT / name.partition("<")[0]).exists()] == []
+
+
+REFERENCE = commands_page.PAGE.read_text(encoding="utf-8")
+SETTINGS = dict(
+    re.findall(r"^## (?:python -m |epigym )([\w.]+)\n(.*?)(?=^## )", REFERENCE, flags=re.MULTILINE | re.DOTALL)
+)
+
+
+@pytest.mark.parametrize("command", SETTINGS)
+def test_the_reference_has_defaults_and_meanings_of_settings(command: str) -> None:
+    """The defaults are those that the command has without arguments."""
+    rows = re.findall(r"^\| `([\w.]+)` \| `(.+?)` \| (.*) \|$", SETTINGS[command], flags=re.MULTILINE)
+    settings_of(command if "." in command else f"epigym.cli.{command}")
+    with initialize_config_dir(str(PLACE / "conf"), version_base="1.3"):
+        settings = compose(command.rpartition(".")[2])
+    values = {
+        name: OmegaConf.create(f"value: {text}").value for name, text, _ in rows if "$" not in text and text != "???"
+    }
+    assert rows
+    assert {name: OmegaConf.select(settings, name) for name in values} == values
+    assert [name for name, _, meaning in rows if not meaning] == []
 
 
 WITH_BLOCKS = [name for name in DOCUMENTS if blocks(name)]

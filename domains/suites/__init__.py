@@ -71,7 +71,7 @@ def _make_suites() -> Iterator[Suite]:
     yield Suite("scaling", summary, _list_instances("train", *_ALL), _list_tabled("scaling"))
     summary = "growing instances, from the size at which the first of seven searches fails to beyond the last"
     yield Suite("hard", summary, every, _list_tabled("hard"))
-    summary = "as many instances of the same sizes, sampled independently of what solves them"
+    summary = "as many instances of the same sizes, with other goals; no search ran to choose them"
     yield Suite("hard_control", summary, every, _list_tabled("hard_control"))
     summary = "twenty instances of each domain from the ranges of the split test, larger than those to train on"
     yield Suite("sampled", summary, every, _list_tabled("test"))

@@ -58,7 +58,7 @@ STEPS: Final = {
     "active_muddy_child": (9, 14), "blocks_world": (5, 12), "grapevine": (10, 16), "room_messages": (2, 6),
     "gossip": (3, 8), "assembly_line": (8, 13), "epistemic_gossip": (9, 14),
 }  # fmt: skip
-"""First and last step of the line of growing problems that are sampled; of other domains the upper third of the line."""
+"""First and last sampled step of the domain's line of growing problems; others: the upper third of the line."""
 EXPANSIONS: Final = 1000
 LISTS: Final = "lists:"
 GUIDANCE: Final = (

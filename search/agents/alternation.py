@@ -215,7 +215,7 @@ class _TreeNode:
 
     Attributes:
         value: the lowest value below the node; before it is expanded, its own.
-        visits: one more than the number of e-states expanded at or below the node.
+        visits: one more than the number of expansions at or below the node that have reached new e-states.
         children: the children below which some e-state is not expanded.
     """
 
@@ -230,7 +230,7 @@ class _Tree:
     """Descends from the root to an e-state that is not expanded, at each node to the child that UCB1 selects.
 
     UCB1 minimizes the value of a child, relative to the spread of its siblings' values, minus a bonus for few visits.
-    The expansions of all open lists are backed up.
+    The expansions of all open lists are backed up if they reach new e-states.
     """
 
     def __init__(self) -> None:
@@ -261,15 +261,15 @@ class _Tree:
 
     def _remove(self, node: _TreeNode) -> None:
         """Remove a node whose subtree is expanded, and each ancestor without further children."""
+        while (parent := node.parent) is not None:
+            del self._nodes[node.state]
+            parent.children.remove(node)
+            if parent.children:
+                self._back_up(parent, 0)
+                return
+            node = parent
         del self._nodes[node.state]
-        if node.parent is None:
-            self._root = None
-            return
-        node.parent.children.remove(node)
-        if node.parent.children:
-            self._back_up(node.parent, 0)
-        else:
-            self._remove(node.parent)
+        self._root = None
 
     @staticmethod
     def _back_up(node: _TreeNode | None, visits: int = 1) -> None:

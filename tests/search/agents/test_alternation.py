@@ -1,5 +1,6 @@
 """Alternation of open lists: turns computed by hand, and single lists compared with the agents that they equal."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
@@ -91,6 +92,13 @@ def test_the_tree_search_visits_what_it_has_visited_less() -> None:
         space = GraphSpace(edges, [])
         result = run_agent(make_agent("alternation", lists=lists), space, TableHeuristic(values))
         assert (result.status, space.expanded) == (SearchStatus.UNSOLVABLE, order)
+
+
+def test_the_tree_search_leaves_a_branch_deeper_than_the_stack() -> None:
+    """The list by value takes half of the turns, since a descent takes time."""
+    space = GraphSpace({state: [("a", state + 1)] for state in range(sys.getrecursionlimit())}, [])
+    result = run_agent(make_agent("alternation", lists=["value", "explore"]), space, TableHeuristic({}))
+    assert (result.status, result.expanded) == (SearchStatus.UNSOLVABLE, sys.getrecursionlimit() + 1)
 
 
 @pytest.mark.parametrize("name", ["value", "h_add", "preferred", "explore"])

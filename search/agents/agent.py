@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping
+from contextlib import closing
 from typing import Any
 
 from epigym.errors import UsageError
@@ -91,9 +92,10 @@ def run_agent(
         elif not may_reach_goal(space.task):
             status = SearchStatus.UNSOLVABLE
         else:
-            next(steps := start_search(agent, run))
-            while (limit := run.budget.check(run.expanded)) is None:
-                steps.send(run.budget.batch_size(run.expanded))
+            with closing(start_search(agent, run)) as steps:  # before the counts are read
+                next(steps)
+                while (limit := run.budget.check(run.expanded)) is None:
+                    steps.send(run.budget.batch_size(run.expanded))
             status = limit
     except StopIteration as end:
         status = read_end(agent, run, end.value)

@@ -166,6 +166,8 @@ def test_counts_are_those_of_all_components() -> None:
     space = StateSpace(task)
     again = interleave([{"agent": "bfs"}, {"agent": "idfs"}])
     assert run_agent(again, space, limits=Limits(max_expanded=7)).distinct == len(space) == result.distinct
+    space, different = StateSpace(task), interleave([{"agent": "bfs"}, {"agent": "dfs"}])
+    assert run_agent(different, space, limits=Limits(max_expanded=12)).distinct == len(space)
     told: list[Counts] = []
     agent = interleave([{"agent": "bfs"}])
     final = run_agent(agent, task, on_progress=told.append)

@@ -25,11 +25,7 @@ class Beam(Agent):
         """Search with a stack of beams."""
         beams = [run.root]  # arrays of e-states, the next one last
         while beams:
-            most = yield
-            beam = beams.pop()
-            if len(beam) > most:
-                beams.append(beam[most:])
-            new = run.expand(beam[:most])
+            new = yield from run.expand_in_turns(beams.pop())
             if run.goal is not None:
                 return SearchStatus.SOLVED
             best = new[np.argsort(run.evaluate(new).scores, kind="stable")]

@@ -17,7 +17,7 @@ from search.heuristics.heuristic import Heuristic, HeuristicMaker, bind_heuristi
 
 Steps = Generator[None, int, SearchStatus]
 """A running search: it yields before it expands e-states, receives how many it may expand before it yields again (at
-least one), and returns its status."""
+least one; the number depends on the speed of the machine), and returns its status."""
 
 
 class Agent(ABC):

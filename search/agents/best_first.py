@@ -61,10 +61,9 @@ class BestFirst(Agent):
                     heapq.heappush(frontier, (*rank, state, depth))
             if not frontier:
                 return SearchStatus.UNSOLVABLE
-            most = yield
-            count = min(self.expansions_per_batch, most, len(frontier))
-            popped = [heapq.heappop(frontier)[3:] for _ in range(count)]
-            new, depth_of = run.expand(np.array([state for state, _ in popped], dtype=np.int32)), dict(popped)
+            popped = [heapq.heappop(frontier)[3:] for _ in range(min(self.expansions_per_batch, len(frontier)))]
+            depth_of = dict(popped)
+            new = yield from run.expand_in_turns(np.array(list(depth_of), dtype=np.int32))
             if run.goal is not None:
                 return SearchStatus.SOLVED
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -130,8 +130,23 @@ class SearchRun:
         self.distinct += len(new)
         return new
 
+    def expand_in_turns(self, ids: NDArray[np.int32]) -> Generator[None, int, NDArray[np.int32]]:
+        """Expand e-states as `expand`, in as many turns as an agent has to take; the result does not depend on them.
+
+        Use it as `new = yield from run.expand_in_turns(ids)`.
+
+        Args:
+            ids: int32[k], e-states that the agent has reached.
+        """
+        new = [ids[:0]]
+        while len(ids) and self.goal is None:
+            most = yield
+            new.append(self.expand(ids[:most]))
+            ids = ids[most:]
+        return np.concatenate(new)
+
     def number(self, new: NDArray[np.int32]) -> range:
-        """The positions, in the order of discovery, of the e-states that `expand` returned last, or of the root.
+        """The positions, in the order of discovery, of the e-states that were reached last, or of the root.
 
         Agents break ties by them: ids depend on other searches of the space, the order of discovery does not.
         """

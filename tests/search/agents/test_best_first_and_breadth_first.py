@@ -8,6 +8,7 @@ import pytest
 
 from epigym.errors import EpigymError, UsageError
 from search.agents import make_agent, run_agent
+from search.agents.limits import Budget, Limits
 from search.agents.result import SearchStatus
 from tests.helpers.graph_space import DIAMOND, GraphSpace, TableHeuristic, TablePreferences
 
@@ -82,6 +83,16 @@ def test_expansions_are_scored_in_one_batch_of_new_states(size: int, batches: li
         make_agent("hfs", expansions_per_batch=size), GraphSpace(DIAMOND, goals=[] if size == 1 else [6]), heuristic
     )
     assert heuristic.batches == batches
+
+
+@pytest.mark.parametrize("turn", [1, 2, 100])
+def test_batches_do_not_depend_on_the_speed_of_the_machine(turn: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Budget, "batch_size", lambda budget, expanded: min(turn, budget.expansions_left(expanded)))
+    for most, expanded in ((None, [0, 1, 2, 3, 4, 5, 6]), (2, [0, 1])):
+        space, heuristic = GraphSpace(DIAMOND, goals=[]), TableHeuristic({})
+        run_agent(make_agent("hfs", expansions_per_batch=2), space, heuristic, Limits(max_expanded=most))
+        assert space.expanded == expanded
+        assert heuristic.batches == [[0], [1, 2], [3, 4], [5, 6]][: None if most is None else 2]
 
 
 def test_invalid_configurations_are_refused() -> None:

@@ -40,7 +40,7 @@ _UNCERTAIN = "consistent_beliefs=false: the policy may rely on an agent whose be
 class PolicyResult(SearchResult):
     """The outcome of a search for a policy: `agent` is `policy`, `heuristic` is `strong`, `shortest` or `cyclic`.
 
-    Its counts are expanded e-states, outcomes, and e-states of the and-or graph.
+    Its counts are expanded e-states, outcomes, and e-states of the and-or graph, without the search for a linear plan.
 
     Attributes:
         policy: the policy, which the reference has executed; None when the search found none. With the status `error`
@@ -146,13 +146,13 @@ def find_policy(
 ) -> PolicyResult:
     """Search for a policy in a separate process; the reference executes every branch of the result.
 
-    A linear plan is tried first. Then replanning on the all-outcomes determinisation and breadth-first search of the
+    A linear plan is tried first, with a limit of expansions of its own, and at most a second. Then replanning on the all-outcomes determinisation and breadth-first search of the
     and-or graph take turns. With `shortest`, the breadth-first search goes on until no policy has a lower depth; where
     a limit ends it, the result is the best policy known.
 
     Args:
         task: the planning task.
-        configuration: agent and heuristic for the linear plan.
+        configuration: agent and heuristic for the linear plan; the agent's threads are used throughout.
         options: the limits, without which this process searches, and whether to exclude e-states in which an agent's
             beliefs are inconsistent.
         policy_file: the file for the valid policy, see `Policy.write`; an earlier policy there is removed first.
@@ -235,7 +235,8 @@ class _PolicyRun:
         if not may_reach_goal(self._task):
             result = replace(self._result, proof="no outcomes make the literals of the goal true")
             return result.with_costs(search_seconds=self._budget.seconds)
-        space = StateSpace(self._task, consistent_beliefs=self._options.consistent_beliefs)
+        consistent_beliefs, threads = self._options.consistent_beliefs, self._configuration.threads
+        space = StateSpace(self._task, consistent_beliefs=consistent_beliefs, threads=threads)
         on_progress = None if self._channel is NO_CHANNEL else self._channel.send
         self._search = search = PolicySearch(space, RelaxedPlan(space), self._budget, on_progress)
         search.follow(self._find_linear_plan())

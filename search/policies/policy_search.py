@@ -256,7 +256,11 @@ class PolicySearch:
     def _expand(self, states: Sequence[int]) -> None:
         if (limit := self._budget.check(len(self.graph.options))) is not None:
             raise BudgetExceededError(limit)
-        self.graph.expand(states)
+        new = [state for state in states if state not in self.graph.options]
+        most = self._budget.expansions_left(len(self.graph.options))
+        self.graph.expand(new[:most])
+        if len(new) > most:
+            raise BudgetExceededError(SearchStatus.EXPANSION_LIMIT)
         if self._on_progress and (now := self._budget.seconds) >= self._next_report:
             self._next_report = now + REPORT_SECONDS
             self._on_progress(self.counts())

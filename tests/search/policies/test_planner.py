@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ import search
 from epigym.cli.codes import ExitCode
 from epigym.errors import InconsistentBeliefsError, UsageError
 from epigym.language import save
+from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -85,10 +87,23 @@ CONSISTENT = SearchOptions(consistent_beliefs=True)
 def test_limits() -> None:
     result = find_policy(muddy_robots(4), BFS, replace(CONSISTENT, limits=Limits(max_expanded=5)))
     assert (result.status, result.policy) == (SearchStatus.EXPANSION_LIMIT, None)
-    assert result.expanded >= 5
+    assert result.expanded == 5
     late = find_policy(muddy_robots(4), BFS, SearchOptions(Limits(time_limit=0.0)))
     assert (late.status, late.label, late.size.initial_worlds) == (SearchStatus.TIME_LIMIT, "policy/strong", 16)
     assert late.message.startswith("consistent_beliefs=false")
+
+
+def test_the_space_has_the_threads_of_the_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[int] = []
+
+    class Recorder(PolicySearch):
+        def __init__(self, space: StateSpace, *rest: Any) -> None:
+            threads.append(space.threads)
+            super().__init__(space, *rest)
+
+    monkeypatch.setattr("search.policies.planner.PolicySearch", Recorder)
+    find_policy_here(dice(), Configuration.of({"name": "bfs", "threads": 2}), CONSISTENT)
+    assert threads == [2]
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,21 @@ def test_muddy_robots() -> None:
     assert caught.value.status is SearchStatus.EXPANSION_LIMIT
 
 
+@pytest.mark.parametrize("most", range(7))
+def test_a_limit_of_expansions_cuts_a_batch(most: int) -> None:
+    found = search(scouts(noticed=True), limits=Limits(max_expanded=most))
+    with pytest.raises(BudgetExceededError) as caught:
+        found.find_strong()
+    assert (caught.value.status, found.counts().expanded) == (SearchStatus.EXPANSION_LIMIT, most)
+
+
+def test_a_limit_of_expansions_cuts_a_linear_plan() -> None:
+    found = search(scouts(noticed=True), limits=Limits(max_expanded=3))
+    with pytest.raises(BudgetExceededError):
+        found.follow(["leave_scout1", "look_scout1", "return_scout1"])  # two e-states after the look
+    assert found.counts().expanded == 3
+
+
 def test_sensing_that_others_miss() -> None:
     noticed, missed = search(scouts(noticed=True)), search(scouts(noticed=False))
     assert noticed.find_strong()

@@ -39,11 +39,13 @@ def make_configurations(agents: Sequence[Choice], heuristics: Sequence[Choice]) 
     """Every informed agent with its own setting `heuristic`, or else every heuristic; every uninformed agent once.
 
     Raises:
-        UsageError: when there is no agent, two configurations have the same label, or a choice is wrong.
+        UsageError: when there is no agent, two configurations have the same label, a choice is wrong, or an uninformed
+            agent has the setting `heuristic`.
     """
+    for heuristic in heuristics:
+        Configuration.of("hfs", heuristic)  # checks also heuristics that no agent uses
     found: dict[str, Configuration] = {}
-    for agent, heuristic in _pair(agents, heuristics):
-        configuration = Configuration.of(agent, heuristic)
+    for configuration in _combine(agents, heuristics):
         other = found.setdefault(configuration.label, configuration)
         if other != configuration:
             raise UsageError(f"two configurations are called {other.label!r}; give one of them a label")
@@ -52,13 +54,16 @@ def make_configurations(agents: Sequence[Choice], heuristics: Sequence[Choice]) 
     return list(found.values())
 
 
-def _pair(agents: Iterable[Choice], heuristics: Sequence[Choice]) -> Iterator[tuple[Choice, Choice | None]]:
+def _combine(agents: Iterable[Choice], heuristics: Sequence[Choice]) -> Iterator[Configuration]:
     for agent in agents:
         settings = dict(agent) if isinstance(agent, Mapping) else {}
         if own := settings.pop("heuristic", None):
-            yield settings, own
+            configuration = Configuration.of(settings, own)
+            if configuration.heuristic is None:
+                raise UsageError(f"agent {configuration.label!r} takes no heuristic: leave it out")
+            yield configuration
         else:
-            yield from ((agent, heuristic) for heuristic in heuristics or (None,))
+            yield from (Configuration.of(agent, heuristic) for heuristic in heuristics or (None,))
 
 
 def order_by_time(records: Sequence[Record], folder: Path) -> list[Record]:

@@ -100,6 +100,19 @@ def test_configurations_and_their_labels() -> None:
     assert [configuration.label for configuration in found] == ["lazy/h_ff", "hfs/h_add", "hfs/l_pg", "bfs"]
 
 
+@pytest.mark.parametrize(
+    ("agents", "heuristics", "message"),
+    [
+        ([{"name": "interleaved", "label": "mine", "heuristic": "h_ff"}], [], "agent 'mine' takes no heuristic"),
+        (["bfs"], ["goal_cuont"], "unknown heuristic 'goal_cuont': did you mean 'goal_count'"),
+        (["bfs"], [{"name": "goal_count", "weight": 2}], "unknown setting of heuristic 'goal_count' 'weight'"),
+    ],
+)
+def test_unused_and_wrong_heuristics_are_refused(agents: list[Any], heuristics: list[Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        make_configurations(agents, heuristics)
+
+
 def test_an_outcome_is_kept_for_this_very_record(record: Record, tmp_path: Path) -> None:
     assert record.read(tmp_path) is None
     result = record.search()

@@ -28,17 +28,15 @@ AGENTS: Mapping[str, str] = {
 """The class of each agent; its module is imported when the agent is chosen."""
 
 
-_SPACE_SETTINGS = ("symmetry", "threads")  # settings of every agent for the space that it searches
-
-
 def make_agent(name: str | None = None, **settings: Any) -> Agent:
     """Make the agent `name` with settings as in `conf/agent/<name>.yaml`; or with `_target_`, a class or its path.
+
+    The settings `symmetry` and `threads` are those of a `search.planning.configuration.Configuration`.
 
     Raises:
         UsageError: when there is no such agent or setting (close names are suggested), or a value does not fit.
     """
-    own = {key: value for key, value in settings.items() if key not in _SPACE_SETTINGS}
-    agent: Agent = maker("agent", {"name": name, **own}, AGENTS, Agent)()
+    agent: Agent = maker("agent", {"name": name, **settings}, AGENTS, Agent)()
     return agent
 
 

@@ -24,6 +24,7 @@ DEFAULT = "interleaved"
 
 Choice = str | Mapping[str, Any] | type
 """A name, a mapping of name and settings, or a user-defined class, with its default settings."""
+_SPACE_SETTINGS = ("symmetry", "threads")
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Configuration:
         agent = _settings("agent", agent, AGENTS)
         convert(agent.get("symmetry", False), bool, f"agent {get_label(agent)!r}: symmetry")
         convert(agent.get("threads", 1), Threads, f"agent {get_label(agent)!r}: threads")
-        made = make_agent(**agent)
+        made = cls(agent).make_agent()
         if not made.is_informed:
             return cls(agent)
         settings = None if heuristic is None else _settings("heuristic", heuristic, HEURISTICS)
@@ -115,7 +116,7 @@ class Configuration:
 
     def make_agent(self) -> Agent:
         """Make the agent."""
-        return make_agent(**self.agent)
+        return make_agent(**{name: value for name, value in self.agent.items() if name not in _SPACE_SETTINGS})
 
     def make_heuristic(self, space: StateSpace) -> Heuristic | None:
         """Make the heuristic for `space`; None for an uninformed agent."""

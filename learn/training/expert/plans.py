@@ -16,17 +16,17 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from epigym.config.registry import default_settings
 from epigym.space.search_problem import SearchProblem
 from epigym.space.space import StateSpace
 from learn.data.labels import UNREACHABLE, Label
 from learn.data.pairs import join_pairs
 from learn.data.rollout import LabelledGoal, Tree
 from learn.training.validation import find_states_along
-from search.agents import AGENTS, make_agent, run_agent
+from search.agents import run_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
 from search.planning.action_elimination import eliminate_actions
+from search.planning.configuration import DEFAULT, Configuration
 
 SIBLINGS: Final = 8
 """Maximum number of siblings of each e-state of a plan in pairs."""
@@ -36,7 +36,6 @@ CROSS: Final = 12
 """Maximum number of pairs of a start with other labelled e-states."""
 QUARTER: Final = 0.25
 """Share of the expansions of a failed search within which plans of other e-states prove them nearer."""
-_EXPERT: Final = "interleaved"
 _STEPS, _SHARE = 2, 0.15  # least differences of distances in cross pairs
 
 Pair = tuple[int, int]
@@ -67,10 +66,10 @@ def ask_expert(space: StateSpace, start: int, expansions: int) -> Answer:
         start: the e-state to start from.
         expansions: maximum number.
     """
-    settings = default_settings("agent", _EXPERT, AGENTS[_EXPERT]) | {"default_heuristic": "h_ff"}
+    agent = Configuration.of({"name": DEFAULT, "default_heuristic": "h_ff"}).make_agent()
     limits = Limits(max_expanded=expansions, time_limit=None, memory_limit=sys.maxsize)
     searched = SearchProblem(space, start, space.task.goal).search_space
-    found = run_agent(make_agent(**settings), searched, limits=limits)
+    found = run_agent(agent, searched, limits=limits)
     if found.plan is None:
         return Answer(None, found.expanded, found.status is SearchStatus.UNSOLVABLE)
     return Answer(eliminate_actions(searched, found.plan, Limits(time_limit=None).start()), found.expanded, False)

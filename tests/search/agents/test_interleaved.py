@@ -235,6 +235,8 @@ def test_a_search_that_lasts_uses_symmetries() -> None:
         ([{"agent": "hfs"}], "agent 'hfs' needs a heuristic"),
         ([{"agent": "lazy", "heuristic": "goal_count"}], "agent 'lazy' needs a heuristic that prefers actions"),
         ([{"agent": "bfs", "heuristic": "h_ff"}], "agent 'bfs' takes no heuristic"),
+        ([{"agent": {"name": "bfs", "symmetry": True}}], "unknown setting of agent 'bfs' 'symmetry'"),
+        ([{"agent": {"name": "bfs", "threads": 2}}], "unknown setting of agent 'bfs' 'threads'"),
         ([{"agent": "bfs", "share": 0}], "share=0: expected more than 0"),
         ([{"agent": "bfs", "share": "much"}], "share=much: expected a number"),
         (

@@ -58,9 +58,9 @@ def show_policy(console: Console, results: Sequence[PolicyResult]) -> None:
     if policy is not None:
         _show_note(console, result, "the policy relies on inconsistent beliefs of these agents at some end")
         verdict = "executed by the reference" if result.status is SearchStatus.SOLVED else "not valid"
-        console.print(f"policy ({verdict}):")
+        _show_line(console, f"policy ({verdict}):")
         for line in policy.lines(_POLICY_LINES):
-            console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+            _show_line(console, f"  {line}", highlight=False)
 
 
 def show_plan(console: Console, result: SearchResult) -> None:
@@ -68,12 +68,12 @@ def show_plan(console: Console, result: SearchResult) -> None:
     assert result.plan is not None
     _show_note(console, result, "the plan relies on inconsistent beliefs of these agents at its end")
     if not result.plan:
-        console.print("the goal holds at once: the plan is empty")
+        _show_line(console, "the goal holds at once: the plan is empty")
     else:
         verdict = "not valid" if result.plan_length is None else "re-executed by the reference"
-        console.print(f"plan of {result.label} ({len(result.plan)} actions, {verdict}):")
+        _show_line(console, f"plan of {result.label} ({len(result.plan)} actions, {verdict}):")
     for step, name in enumerate(result.plan, start=1):
-        console.print(f"  {step:2d}. {name}", markup=False, highlight=False)
+        _show_line(console, f"  {step:2d}. {name}", highlight=False)
 
 
 def _show_rows(console: Console, results: Sequence[SearchResult], rows: Mapping[str, Sequence[str]]) -> None:
@@ -82,23 +82,28 @@ def _show_rows(console: Console, results: Sequence[SearchResult], rows: Mapping[
     console.print(Table(results[0].problem, titles, [[name, *cells] for name, cells in rows.items()]))
     for result in results:
         if result.model:
-            console.print(f"{result.label} uses the model {result.model}", soft_wrap=True)
+            _show_line(console, f"{result.label} uses the model {result.model}")
         for text in filter(None, (result.message, result.proof)):
-            console.print(f"{result.label}: {text}", soft_wrap=True)
+            _show_line(console, f"{result.label}: {text}")
         if result.is_partly_checked:
-            console.print("verify=whole checks all e-states", soft_wrap=True)
+            _show_line(console, "verify=whole checks all e-states")
 
 
 def _show_note(console: Console, result: SearchResult, text: str) -> None:
     if result.inconsistent_agents:
-        console.print(f"note: {text}: {', '.join(result.inconsistent_agents)}")
+        _show_line(console, f"note: {text}: {', '.join(result.inconsistent_agents)}")
+
+
+def _show_line(console: Console, line: str, *, highlight: bool = True) -> None:
+    """Print a line as it is: names, paths and messages may look like Rich's markup."""
+    console.print(line, markup=False, emoji=False, highlight=highlight, soft_wrap=True)
 
 
 def format_duration(seconds: float) -> str:
     """Format a time in s, ms or µs."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
-            return f"{seconds / size:.3g} {unit}" if seconds < 1000 * size else f"{seconds / size:,.0f} {unit}"
+            return f"{seconds / size:.3g} {unit}" if round(seconds / size) < 1000 else f"{seconds / size:,.0f} {unit}"
     return f"{seconds * 1e6:.0f} µs"
 
 

@@ -31,7 +31,7 @@ from search.planning.plan_files import make_unverified_path
 from search.planning.planner import find_plan, find_plan_here
 from search.planning.single_search import FinishedSearch
 from search.processes.channel import ProgressChannel
-from search.reports.display import show_results
+from search.reports.display import format_duration, show_results
 from tests.helpers.strategies import telling_task
 from tests.helpers.tasks import coin, counter, hopeless, trivial
 
@@ -323,6 +323,19 @@ def test_results_are_shown() -> None:
     assert found["first plan"] == ["6 after 250 ms", "6 after 250 ms", "–"]
     assert found["best plan"] == ["3 after 2 s", "6 after 250 ms", "–"]
     assert {"first plan", "best plan"}.isdisjoint(rows(first, none))
+
+
+def test_names_and_messages_are_shown_as_they_are() -> None:
+    marked, mark = partial(SearchResult, SearchStatus.SOLVED, "[red]", "[/x]"), "[/x] [red] :smile:"
+    lines = show(marked((mark,), model=mark, message=mark, inconsistent_agents=("[red]", "[/x]")))
+    note = "note: the plan relies on inconsistent beliefs of these agents at its end: [red], [/x]"
+    title = "plan of [red] (1 actions, re-executed by the reference):"
+    assert lines[-5:] == [f"[red] uses the model {mark}", f"[red]: {mark}", note, title, f"   1. {mark}"]
+
+
+def test_durations_have_three_digits() -> None:
+    durations = [999.4, 999.6, 1234.5, 0.9996, 0.0123, 2e-5]
+    assert list(map(format_duration, durations)) == ["999 s", "1,000 s", "1,234 s", "1,000 ms", "12.3 ms", "20 µs"]
 
 
 def test_results_side_by_side_fit_into_80_columns_and_say_whose_they_are() -> None:

@@ -1,7 +1,8 @@
 """Search for a plan with the default agent, and write it as a JSON array of ground action names.
 
 The plan file appears when the plan has been re-executed; until then it is in PLANFILE.unverified. Old plans in both
-places are removed before the search; any other file there is an error.
+places are removed before the search; one in PLANFILE is kept if the problem cannot be read. Any other file there is
+an error.
 
 environment:
   EPIGYM_TIME_LIMIT    seconds for everything, reading included (default 600)

@@ -36,7 +36,7 @@ def check(settings: Validate) -> ExitCode:
     from epigym.problem import load_problem
     from epigym.reference.semantics import validate
 
-    if (settings.plan is None) is (settings.policy is None):
+    if settings.plan == "" or (settings.plan is None) is (settings.policy is None):
         raise UsageError("plan: expected a plan, or else a policy: give plan=… or policy=FILE")
     task = load_problem(settings.problem, settings.reading)
     validation: Validation | PolicyValidation

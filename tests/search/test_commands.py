@@ -11,10 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from epigym.cli.codes import ExitCode
+from epigym.errors import UsageError
 from epigym.problem import load_problem
 from epigym.reference.semantics import validate
 from search import competition
 from search.agents.result import SearchResult, SearchStatus
+from search.solve import Solve, solve
+from search.validate import Validate, check
+from tests.helpers.commands import compose
 from tests.helpers.epddl_problem import PLANS, PROBLEM, Files, write_problem
 from tests.helpers.marks import slow_but
 from tests.helpers.tasks import COIN, COUNTER, DELUDED
@@ -87,6 +92,20 @@ def test_solve_prints_and_writes_all_results_and_the_plan(solved: Call) -> None:
     assert result.costs.peak_bytes > 0
 
 
+def test_results_are_written_before_they_are_shown(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("search.reports.display.show_results", fail)
+    words = (f"problem={folder}/coin.txt", "agent=bfs", "compare=dfs", f"run_dir={tmp_path}")
+    with pytest.raises(BrokenPipeError):
+        solve(compose(Solve, "solve", *words))
+    assert json.loads((tmp_path / "result.json").read_text())["status"] == "solved"
+    assert len(json.loads((tmp_path / "compare.json").read_text())) == 1
+
+
 def test_an_empty_plan_is_said_in_words(folder: Path) -> None:
     code, output = Call(folder / "done", "search.solve", ("problem=../done.txt", "agent=bfs")).outcome()
     assert code == 0
@@ -125,6 +144,13 @@ def test_validate_says_whether_where_and_why(folder: Path, solved: Call) -> None
     assert (code, "these subgoals do not hold" in output) == (1, True)
     code, output = outcomes["[lift,lok]"]
     assert (code, "not valid: step 2: " in output and "did you mean 'look'?" in output) == (1, True)
+
+
+def test_an_empty_text_is_no_plan_to_validate(folder: Path) -> None:
+    done = f"problem={folder}/done.txt"
+    assert check(compose(Validate, "validate", done, "plan=[]")) is ExitCode.SUCCESS
+    with pytest.raises(UsageError, match="plan: expected a plan, or else a policy"):
+        check(compose(Validate, "validate", done, "plan="))
 
 
 @pytest.mark.slow

@@ -146,9 +146,10 @@ def find_policy(
 ) -> PolicyResult:
     """Search for a policy in a separate process; the reference executes every branch of the result.
 
-    A linear plan is tried first, with a limit of expansions of its own, and at most a second. Then replanning on the all-outcomes determinisation and breadth-first search of the
-    and-or graph take turns. With `shortest`, the breadth-first search goes on until no policy has a lower depth; where
-    a limit ends it, the result is the best policy known.
+    A linear plan is tried first, with a limit of expansions of its own, and at most a second. Then replanning on the
+    all-outcomes determinisation and breadth-first search of the and-or graph take turns. With `shortest`, the
+    breadth-first search goes on until no policy has a lower depth; where a limit ends it, the result is the best policy
+    known.
 
     Args:
         task: the planning task.

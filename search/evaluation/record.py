@@ -193,14 +193,15 @@ def _make_entries(result: SearchResult, anytime: bool) -> dict[str, str]:
     was_cut = anytime and result.plan is not None and not result.optimal  # during the search for a shorter plan
     is_counted = not was_cut and (result.status.is_decided or result.status is SearchStatus.EXPANSION_LIMIT)
     counts = {name: str(getattr(result, name)) for name in ("expanded", "generated", "distinct") if is_counted}
-    history = result.history if result.status is SearchStatus.SOLVED else ()
+    is_solved = result.plan_length is not None
+    first_length = result.history[0][0] if is_solved and result.history else result.plan_length
     sizes = {name: str(value or "") for name, value in asdict(result.size).items()}
     seconds = ("load_seconds", "search_seconds", "total_seconds", "cpu_seconds")
     return {
         "status": str(result.status),
-        "plan_length": "" if result.plan_length is None else str(result.plan_length),
-        "first_length": str(history[0][0]) if history else "",
-        "optimal": str(result.optimal).lower() if history else "",
+        "plan_length": str(result.plan_length) if is_solved else "",
+        "first_length": str(first_length) if is_solved else "",
+        "optimal": str(result.optimal).lower() if is_solved else "",
         **counts,
         **sizes,
         **{name: f"{getattr(result.costs, name):.6f}" for name in seconds},

@@ -388,12 +388,15 @@ def test_counts_that_depend_on_the_clock_stay_out_of_the_table(record: Record, t
         assert record.row(tmp_path)["expanded"] == expanded
 
 
-def test_plans_need_not_be_reexecuted(coin: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plans_need_not_be_reexecuted(coin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object, **options: object) -> None:
         raise AssertionError("re-executed")
 
     monkeypatch.setattr(planner, "validate", refuse)
-    assert record_of(coin, verify="none").search().status is SearchStatus.SOLVED
+    unverified = record_of(coin, verify="none")
+    unverified.write(tmp_path, unverified.search())
+    row = unverified.row(tmp_path)
+    assert [row[name] for name in ("status", "plan_length", "first_length", "optimal")] == ["solved", "3", "3", "true"]
     with pytest.raises(AssertionError, match="re-executed"):
         record_of(coin).search()
     with pytest.raises(UsageError, match=r"^anytime=true .*: leave out verify=none$"):

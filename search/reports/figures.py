@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -11,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from epigym.drawing.axes import use_log_scale
+from epigym.io.files import replacing
 from search.reports.metrics import bootstrap, interquartile_mean, iqm
 from search.reports.outcomes import COSTS, SearchOutcome, SearchOutcomes, values_of
 
@@ -92,7 +94,10 @@ def draw_cactus(outcomes: SearchOutcomes, measure: str) -> Figure:
 
 
 def draw_scatter(outcomes: SearchOutcomes, first: str, second: str) -> Figure:
-    """Draw the expanded nodes of two configurations on each problem; undecided problems lie on the border."""
+    """Draw the nodes of two configurations on each problem; undecided problems lie on the border.
+
+    Problems that one decided with an unknown number of nodes are left out.
+    """
     pairs = [
         (domain, outcomes.table[first].get(problem), outcomes.table[second].get(problem))
         for domain, problems in outcomes.domains.items()
@@ -103,6 +108,7 @@ def draw_scatter(outcomes: SearchOutcomes, first: str, second: str) -> Figure:
     figure, axes = _make_figure(7, 5)
     for number, domain in enumerate(outcomes.domains):
         points = [(_nodes(a, border), _nodes(b, border)) for name, a, b in pairs if name == domain and a and b]
+        points = [point for point in points if None not in point]
         axes.plot(*np.array(points).reshape(-1, 2).T, "o", alpha=0.6, label=_escape(domain), color=_colour(number))
     axes.plot([1, border], [1, border], color="grey", linewidth=1)
     for line in (axes.axhline, axes.axvline):
@@ -147,8 +153,10 @@ def draw_ratios(outcomes: SearchOutcomes, baseline: str) -> Figure:
 def write_figure(figure: Figure, folder: Path, name: str) -> None:
     """Write a figure as PNG and PDF; equal figures give equal files."""
     folder.mkdir(parents=True, exist_ok=True)
-    figure.savefig(folder / f"{name}.png", dpi=_DOTS)
-    figure.savefig(folder / f"{name}.pdf", metadata={"CreationDate": None})
+    forms: dict[str, dict[str, Any]] = {"png": {"dpi": _DOTS}, "pdf": {"metadata": {"CreationDate": None}}}
+    for form, options in forms.items():
+        with replacing(folder / f"{name}.{form}") as file:
+            figure.savefig(file, format=form, **options)
 
 
 def _make_figure(width: float, height: float) -> tuple[Figure, Axes]:
@@ -171,5 +179,7 @@ def _add_legend(figure: Figure) -> None:
         figure.legend(fontsize="small", frameon=False, loc="outside right center")
 
 
-def _nodes(outcome: SearchOutcome, border: float) -> float:
-    return max(outcome.expanded or 1.0, 1.0) if outcome.status.is_decided else border
+def _nodes(outcome: SearchOutcome, border: float) -> float | None:
+    if not outcome.status.is_decided:
+        return border
+    return None if outcome.expanded is None else max(outcome.expanded, 1.0)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from epigym.errors import EpigymError, MissingError
 from epigym.io.files import read_rows
 from search.agents.result import SearchStatus
+
+logger = logging.getLogger("search.report")
 
 _COLUMNS = (
     "domain", "problem", "configuration", "consistent_beliefs", "status", "plan_length", "expanded", "actions",
@@ -170,11 +173,12 @@ def read_outcomes(runs: Sequence[str | Path], others: Iterable[SearchOutcome] = 
 
     Args:
         runs: folders of `search.evaluate`, or their tables, `.csv` or `.csv.gz`.
-        others: further outcomes, such as published ones; those on other problems are ignored.
+        others: further outcomes, such as published ones; those on other problems are ignored. An outcome that there is
+            no plan becomes an error, with a warning, where an evaluation has found one.
 
     Raises:
         MissingError: when a folder holds no table, or there is no outcome.
-        EpigymError: when two folders hold the same configuration on the same problem.
+        EpigymError: when two folders hold the same configuration on the same problem, or a table has a wrong entry.
     """
     table: dict[str, dict[str, SearchOutcome]] = {}
     left_out: list[LeftOut] = []
@@ -183,28 +187,41 @@ def read_outcomes(runs: Sequence[str | Path], others: Iterable[SearchOutcome] = 
         if not file.is_file():
             raise MissingError(f"{run} holds no results.csv; name a folder that search.evaluate wrote, or its table")
         for row in read_rows(file, _COLUMNS):
-            entry = LeftOut(row["configuration"], row["problem"], bool(row["status"]), int(row["other_outcomes"]))
-            if entry.others or not entry.has_outcome:
+            entry, outcome = _read_row(row, file)
+            if entry.others or outcome is None:
                 left_out.append(entry)
-            if not entry.has_outcome:
+            if outcome is None:
                 continue
-            outcome = _read_outcome(row, file)
             known = table.setdefault(outcome.configuration, {})
             if outcome.problem in known:
                 raise EpigymError(f"{outcome.configuration} on {outcome.problem} is in two runs; report them apart")
             known[outcome.problem] = outcome
     if not table:
         raise MissingError(f"there is no outcome yet in {', '.join(map(str, runs))}")
-    problems = {problem for outcomes in table.values() for problem in outcomes}
+    own = [outcome for outcomes in table.values() for outcome in outcomes.values()]
+    solved = {(outcome.problem, outcome.consistent_beliefs) for outcome in own if outcome.is_solved}
+    problems = {outcome.problem for outcome in own}
     for outcome in others:
         if outcome.problem in problems:
-            table.setdefault(outcome.configuration, {}).setdefault(outcome.problem, outcome)
+            table.setdefault(outcome.configuration, {}).setdefault(outcome.problem, _check_unsolvable(outcome, solved))
     return SearchOutcomes(table, left_out)
 
 
-def _read_outcome(row: Mapping[str, str], file: Path) -> SearchOutcome:
+def _check_unsolvable(outcome: SearchOutcome, solved: Collection[tuple[str, bool]]) -> SearchOutcome:
+    """The outcome; an error when there is a plan for its problem, with or without consistent beliefs as asked for."""
+    question = outcome.problem, outcome.consistent_beliefs
+    if outcome.status is not SearchStatus.UNSOLVABLE or question not in solved:
+        return outcome
+    logger.warning("%s says that %s has no plan, but it has: an error", outcome.configuration, outcome.problem)
+    return replace(outcome, status=SearchStatus.ERROR)
+
+
+def _read_row(row: Mapping[str, str], file: Path) -> tuple[LeftOut, SearchOutcome | None]:
     try:
-        return SearchOutcome(
+        entry = LeftOut(row["configuration"], row["problem"], bool(row["status"]), int(row["other_outcomes"]))
+        if not entry.has_outcome:
+            return entry, None
+        return entry, SearchOutcome(
             domain=row["domain"],
             problem=row["problem"],
             configuration=row["configuration"],

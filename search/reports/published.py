@@ -29,7 +29,7 @@ def read_published(names: Sequence[str]) -> list[SearchOutcome]:
             breadth-first search on the scaling suite (`domains/suites/scaling.csv`).
 
     Raises:
-        EpigymError: when there is no such experiment, or the table has another layout.
+        EpigymError: when there is no such experiment, or the table has another layout or a wrong entry.
     """
     return [
         outcome for name in names for outcome in (_read_table(name) if name.endswith(".csv") else _read_paper(name))
@@ -61,9 +61,16 @@ def _read_table(name: str) -> list[SearchOutcome]:
     rows = read_rows(name, ())
     for read, columns in _LAYOUTS:
         if rows and columns <= rows[0].keys():
-            return [read(row) for row in rows]
+            return [_convert(read, row, f"{name}: row {number}") for number, row in enumerate(rows, start=1)]
     expected = " or ".join(", ".join(sorted(columns)) for _, columns in _LAYOUTS)
     raise EpigymError(f"{name}: a table of another layout; expected the columns {expected}")
+
+
+def _convert(read: Callable[[Row], SearchOutcome], row: Row, place: str) -> SearchOutcome:
+    try:
+        return read(row)
+    except ValueError as error:
+        raise EpigymError(f"{place}: {error}") from None
 
 
 def _read_toolkit(row: Row) -> SearchOutcome:

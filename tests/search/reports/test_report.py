@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from errno import ENOSPC
 from io import StringIO
 from pathlib import Path
 from xml.etree.ElementTree import fromstring
@@ -13,6 +14,7 @@ from xml.etree.ElementTree import fromstring
 import matplotlib.image
 import pytest
 from markdown import markdown
+from matplotlib.figure import Figure
 from rich.console import Console
 
 from epigym.errors import EpigymError, MissingError, UsageError
@@ -236,6 +238,23 @@ def test_figures_draw_the_numbers() -> None:
     assert both["y"] == [(1000, 3000), (3000, 50)]  # on the border what was not solved
     ratios = lines_of(figures.draw_ratios(outcomes(), "bfs"))
     assert ratios["hfs/gnn"] == [(4, 0.25)]  # the median of 5/10, 5/20 and 3/30
+    unknown = outcomes()
+    unknown.table["bfs"]["x/2"] = replace(unknown.table["bfs"]["x/2"], expanded=None)
+    assert lines_of(figures.draw_scatter(unknown, "bfs", "hfs/gnn"))["x"] == [(10, 5), (30, 3)]
+
+
+def test_a_figure_that_fails_leaves_the_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: Figure, file: Path, **options: object) -> None:
+        Path(file).write_text("half")
+        raise OSError(ENOSPC, "No space left on device")
+
+    figures.write_figure(figures.draw_cactus(outcomes(), "time"), tmp_path, "cactus")
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    assert set(before) == {"cactus.png", "cactus.pdf"}
+    monkeypatch.setattr(Figure, "savefig", fail)
+    with pytest.raises(OSError, match="No space left"):
+        figures.write_figure(figures.draw_cactus(outcomes(), "time"), tmp_path, "cactus")
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
 @pytest.mark.parametrize("counts", [(300, 310), (2, 900), (1, 10**6), (None, None)])
@@ -324,6 +343,19 @@ def test_runs_are_joined_with_the_published_outcomes_on_the_same_problems(tmp_pa
     assert found.restrict(["bfs"]).configurations == ["bfs"]
 
 
+def test_a_published_answer_that_a_plan_refutes_is_an_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    solved = {"x/1": "false", "x/2": "true"}  # the second with consistent beliefs, which is another question
+    rows = [row("bfs", problem, consistent_beliefs=consistent) for problem, consistent in solved.items()]
+    run = write_run(tmp_path / "a", *rows, row("bfs", "x/3", status="unsolvable"))
+    published = [SearchOutcome("x", f"x/{number}", "published deep", UNSOLVABLE) for number in (1, 2, 3)]
+    found = read_outcomes([run], published)
+    statuses = [one.status for one in found.select("published deep", found.problems)]
+    assert statuses == [SearchStatus.ERROR, UNSOLVABLE, UNSOLVABLE]
+    assert [record.getMessage() for record in caplog.records] == [
+        "published deep says that x/1 has no plan, but it has: an error"
+    ]
+
+
 def test_a_compressed_table_stands_for_its_run(tmp_path: Path) -> None:
     run = write_run(tmp_path / "a", row("bfs", "x/1"), row("bfs", "x/2", status="time_limit"))
     copy = tmp_path / "results.csv.gz"
@@ -363,7 +395,11 @@ def test_wrong_runs_are_explained(tmp_path: Path) -> None:
             read_outcomes([folder])
     with pytest.raises(EpigymError, match=r"bfs: .*none.*: start the evaluation again"):
         read_outcomes([write_run(tmp_path / "damaged", row("bfs", "x/1", expanded="none"))])
+    with pytest.raises(EpigymError, match=r"results\.csv, x/1 with bfs: .*'few': start the evaluation again"):
+        read_outcomes([write_run(tmp_path / "words", row("bfs", "x/1", other_outcomes="few"))])
+    (tmp_path / "words.csv").write_text(TABLES["toolkit"].replace("0.02", "fast"))
     for name, message in (
+        (str(tmp_path / "words.csv"), r"words\.csv: row 2: .*'fast'"),
         ("standart", "'standart': did you mean 'standard'"),
         ("gone.csv", r"gone\.csv: No such file"),
         (str(run / "results.csv"), "expected the columns bfs_60s, .* or cpu_time_s"),

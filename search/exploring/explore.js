@@ -117,9 +117,9 @@ function list(choices) {
 }
 
 function row(choice) {
-  const isDeadEnd = choice.value === null;
-  const marks = [choice.is_goal && "goal", choice.is_same && "same e-state", isDeadEnd && "dead end"];
-  const value = isDeadEnd ? "∞" : String(Number(choice.value.toFixed(3)));
+  const isInfinite = choice.value === null;  // which is no proof of a dead end
+  const marks = [choice.is_goal && "goal", choice.is_same && "same e-state", isInfinite && "no relaxed plan"];
+  const value = isInfinite ? "∞" : String(Number(choice.value.toFixed(3)));
   const what = button("what if", "what agents would believe after " + choice.name,
     () => tellBeliefs(what, choice.name));
   what.setAttribute("aria-expanded", "false");
@@ -128,7 +128,7 @@ function row(choice) {
   return make("tr", {},
     make("td", {}, taken),
     make("td", {}, value),
-    make("td", { class: choice.is_goal ? "done" : isDeadEnd ? "w" : "note" }, marks.filter(Boolean).join(", ")),
+    make("td", { class: choice.is_goal ? "done" : isInfinite ? "w" : "note" }, marks.filter(Boolean).join(", ")),
     make("td", {}, what));
 }
 

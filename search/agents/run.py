@@ -136,14 +136,15 @@ class SearchRun:
         Use it as `new = yield from run.expand_in_turns(ids)`.
 
         Args:
-            ids: int32[k], e-states that the agent has reached.
+            ids: int32[k], e-states that the agent has reached, at least one.
         """
-        new = [ids[:0]]
-        while len(ids) and self.goal is None:
+        done = yield
+        new = self.expand(ids[:done])
+        while done < len(ids) and self.goal is None:
             most = yield
-            new.append(self.expand(ids[:most]))
-            ids = ids[most:]
-        return np.concatenate(new)
+            new = np.append(new, self.expand(ids[done : done + most]))
+            done += most
+        return new
 
     def number(self, new: NDArray[np.int32]) -> range:
         """The positions, in the order of discovery, of the e-states that were reached last, or of the root.

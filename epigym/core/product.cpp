@@ -241,6 +241,7 @@ void Product<Sparse>::reach(const Occurrence<Sparse>& occurrence) {
     constexpr int kSweeps = 4;
     start(occurrence);
     find_groups(occurrence);
+    queue_.clear();
     left_ = 0;
     each_event(reachable_events(occurrence.designated, occurrence.pairs),
                [&](std::size_t e) { left_ += occurrence.enabled[e]->count(); });

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -176,6 +177,22 @@ def test_successors_of_many_are_those_of_the_reference_one_by_one(task: Task) ->
         assert space.intern(after) == target
     met = list(dict.fromkeys([0, *first.tolist()]))
     assert met == list(range(len(fresh)))
+
+
+def test_updates_of_large_e_states_leave_no_memory_behind() -> None:
+    """Worlds with an even number see those with an odd one and the reverse; waiting reaches all of them."""
+    names = tuple(f"f{k}" for k in range(12))
+    worlds = range(1 << len(names))
+    valuations = tuple(frozenset(name for k, name in enumerate(names) if w >> k & 1) for w in worlds)
+    halves = frozenset(worlds[1::2]), frozenset(worlds[::2])
+    wait = Action("wait", TRUE, (Event("e"),), (0,), {"full": (frozenset({0}),)}, (((TRUE, "full"),),))
+    initial = EState(valuations, (tuple(halves[w % 2] for w in worlds),), (0,))
+    space = StateSpace(Task("halves", names, ("a",), (wait,), initial, ()))
+    updates = np.zeros(500, np.int32)
+    assert not space.successors(updates, updates).any()
+    before = psutil.Process().memory_info().rss
+    assert not space.successors(updates, updates).any()
+    assert psutil.Process().memory_info().rss < before + 8 * len(worlds) * len(updates) // 2
 
 
 def test_of_successors_of_many_the_first_that_fails_is_named() -> None:

@@ -236,8 +236,9 @@ StateId Space::successor(StateId id, ActionId action) {
         if (consistent_beliefs_)
             if (const auto agent = updater.find_inconsistent_agent(action)) throw InconsistentBeliefs(*agent, action);
         packed_.clear();
+        const bool is_unchanged = updater.apply(action, packed_) == kUnchanged;
         count_generated(1, id);
-        return updater.apply(action, packed_) == kUnchanged ? id : add(packed_);
+        return is_unchanged ? id : add(packed_);
     });
 }
 

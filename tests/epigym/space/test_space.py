@@ -210,6 +210,18 @@ def test_of_successors_of_many_the_first_that_fails_is_named() -> None:
         space.successors([0, 0], [0])
 
 
+def test_successors_that_fail_are_not_counted() -> None:
+    """The designated worlds differ in p, on which the type of a depends."""
+    identity = (frozenset({0}),)
+    conditions = ((fluent("p"), "full"), (TRUE, "part"))
+    look = Action("look", TRUE, (Event("e"),), (0,), {"full": identity, "part": identity}, (conditions,))
+    initial = EState((frozenset(), frozenset({"p"})), ((frozenset({0, 1}),) * 2,), (0, 1))
+    space = StateSpace(Task("two", ("p",), ("a",), (look,), initial, ()))
+    with pytest.raises(TaskError, match="disagree"):
+        space.successor(0, 0)
+    assert space.generated == (0, 0)
+
+
 @given(tasks(), st.data())
 def test_each_e_state_is_asked_for_its_own_formulas(task: Task, data: st.DataObject) -> None:
     space = StateSpace(task)

@@ -88,7 +88,7 @@ bool Truths<P>::holds_throughout(const typename P::Set& where, FormulaId id) {
 
 template <class P>
 const typename P::Set& Truths<P>::follow(std::uint32_t path) {
-    if (path_worlds_.empty()) {
+    if (path_stamps_.empty()) {
         const std::size_t paths = paths_ == nullptr ? model_->agents() : paths_->paths().size();
         path_worlds_.resize(paths);
         path_stamps_.resize(paths, 0);

@@ -102,6 +102,7 @@ void Relaxer::settle(Node node) {
 template <class Truths>
 void Relaxer::open_needed(Truths& truths) {
     std::ranges::fill(status_, Status::Unknown);
+    open_.clear();
     for (Node node : graph_.data.goal) {
         if (is_free(node, truths)) --unreached_goals_;
         else if (status_[node] == Status::Costly) open(node);
@@ -157,14 +158,15 @@ void Relaxer::reach(Truths& truths, Node excluded) {
 
 void Relaxer::need(Node node) {
     if (wanted_[node] || cost(node) == 0) return;
-    wanted_[node] = 1;
     touched_.push_back(node);
+    wanted_[node] = 1;
     stack_.push_back(node);
 }
 
 // Extracts the relaxed plan of cheapest supporters for the reachable subgoals. Returns whether all are reachable.
 template <class Truths>
 bool Relaxer::extract(Truths& truths) {
+    clear_plan();
     stack_.clear();
     for (Node node : graph_.data.goal)
         if (is_known(node)) need(node);
@@ -200,7 +202,7 @@ bool Relaxer::extract(Truths& truths) {
     return unreached_goals_ == 0;
 }
 
-// Clears the relaxed plan.
+// Clears the last relaxed plan, of which memory may have run out.
 void Relaxer::clear_plan() {
     for (auto action : used_actions_) used_[action] = 0;
     for (Node node : touched_) wanted_[node] = 0;
@@ -216,7 +218,7 @@ bool Relaxer::compute(StateId id) {
     });
 }
 
-// Stores the result of a computation, and clears the relaxed plan.
+// Stores the result of a computation.
 void Relaxer::store(bool reached, RelaxedState& out) {
     double total = 0;
     for (Node node : graph_.data.goal)
@@ -230,7 +232,6 @@ void Relaxer::store(bool reached, RelaxedState& out) {
         for (auto action : used_actions_)
             if (used_[action] & 2) out.preferred.push_back(static_cast<std::int32_t>(action));
     }
-    clear_plan();
 }
 
 void Relaxer::relax(StateId id, RelaxedState& out) { store(compute(id), out); }
@@ -274,7 +275,6 @@ Landmarks Relaxer::find_landmarks(StateId id) {
         if (extract(state.truths))  // every landmark is in this plan
             std::ranges::copy_if(touched_, std::back_inserter(candidates),
                                  [&](Node node) { return graph_.data.kind[node] != Kind::All; });
-        clear_plan();
         std::ranges::sort(candidates);
         for (Node landmark : candidates) {
             reach(state.truths, landmark);
@@ -309,9 +309,9 @@ std::uint64_t Relaxation::evaluations() const {
 void Relaxation::store(StateId id, const RelaxedState& relaxed) {
     if (entry_of_.size() <= id) entry_of_.resize(graph_.space.size(), 0);
     if (entry_of_[id] != 0) return;
-    entry_of_[id] = static_cast<std::uint32_t>(entries_.size());
     entries_.push_back({relaxed.cost, relaxed.actions, relaxed.unreached, preferred_.size()});
     preferred_.insert(preferred_.end(), relaxed.preferred.begin(), relaxed.preferred.end());
+    entry_of_[id] = static_cast<std::uint32_t>(entries_.size() - 1);
 }
 
 void Relaxation::append(StateId id, Relaxed& out) const {

@@ -67,9 +67,9 @@ std::pair<StateId, bool> StateStore::insert(std::span<const std::uint8_t> packed
 
 std::uint8_t* StateStore::allocate(std::size_t length, Place& place) {
     if (block_used_ + length + kReadAhead > block_size_) {
-        block_size_ = std::max(kBlockBytes, length + kReadAhead);
-        blocks_.push_back(std::make_unique<std::uint8_t[]>(block_size_));
-        blocks_bytes_ += block_size_;
+        const std::size_t size = std::max(kBlockBytes, length + kReadAhead);
+        blocks_.push_back(std::make_unique<std::uint8_t[]>(size));
+        blocks_bytes_ += block_size_ = size;
         block_used_ = 0;
     }
     place = {static_cast<std::uint32_t>(blocks_.size() - 1), static_cast<std::uint32_t>(block_used_),
@@ -144,23 +144,23 @@ const std::uint8_t* Space::packed_form(StateId id) const {
 }
 
 StateId Space::add(std::span<const std::uint8_t> packed, std::uint64_t hash, bool is_goal, bool& is_new) {
+    // Out of memory, the tables may be longer than the store, but never shorter.
+    goal_.resize(size() + 1);
+    first_transition_.resize(size() + 1, kUnexpanded);
+    transition_count_.resize(size() + 1);
     StateId id;
     std::tie(id, is_new) = states_.insert(packed, hash);
-    if (is_new) {
-        goal_.push_back(is_goal);
-        first_transition_.push_back(kUnexpanded);
-        transition_count_.push_back(0);
-    }
+    if (is_new) goal_[id] = is_goal;
     return id;
 }
 
 StateId Space::add(std::span<const std::uint8_t> packed) {
     const std::uint64_t hash = StateStore::hash(packed);
     if (const auto known = states_.find(packed, hash)) return *known;
+    Bytes readable(packed.begin(), packed.end());
+    readable.resize(packed.size() + kReadAhead);
     bool is_new;
-    const StateId id = add(packed, hash, false, is_new);
-    goal_[id] = workers_[0]->is_goal(states_[id]);
-    return id;
+    return add(packed, hash, workers_[0]->is_goal(readable.data()), is_new);
 }
 
 StateId Space::intern(const PlainModel& plain) {

@@ -191,7 +191,7 @@ void unpack(const std::uint8_t* bytes, std::uint32_t fluents, std::uint32_t agen
 Model<Sparse> restrict_to_reachable(const PlainModel& plain) {
     const auto agents = static_cast<std::uint32_t>(plain.row_first.size()) - 1;
     const auto row = [&](std::uint32_t agent, World w) {
-        return plain.row_first[agent] + plain.row_of[agent * plain.worlds + w];
+        return plain.row_first[agent] + plain.row_of[std::size_t{agent} * plain.worlds + w];
     };
     const auto successors = [&](std::uint32_t r) {
         return std::span(plain.successor).subspan(plain.successor_first[r],
@@ -235,7 +235,7 @@ Model<Sparse> restrict_to_reachable(const PlainModel& plain) {
         row_number.assign(plain.row_first[i + 1] - plain.row_first[i], unreached);
         for (World w = 0; w < plain.worlds; ++w) {
             if (number[w] == unreached) continue;
-            auto& known = row_number[plain.row_of[i * plain.worlds + w]];
+            auto& known = row_number[plain.row_of[std::size_t{i} * plain.worlds + w]];
             if (known == unreached) {
                 known = target.count++;
                 for (World v : successors(row(i, w))) target.successor.push_back(number[v]);

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
+#include <tuple>
 
 namespace epi {
 
@@ -121,7 +124,7 @@ public:
           model_(&additions.table_->event_models[action.event_model]) {}
 
     // Alternatives in which all events of a set add a formula, given the types of some agents.
-    std::vector<Alternative> all(EventMask events, FormulaId formula, const AgentTypes& types) const {
+    std::vector<Alternative> all(EventMask events, FormulaId formula, const AgentTypes& types) {
         std::vector<Alternative> found{{types, {}}};
         for (; events != 0 && !found.empty(); events &= events - 1)
             found = extend(found, static_cast<std::uint32_t>(std::countr_zero(events)), formula);
@@ -132,7 +135,7 @@ private:
     using Alternatives = std::vector<Alternative>;
 
     // Extends each alternative so that an event adds a further formula.
-    Alternatives extend(const Alternatives& alternatives, std::uint32_t event, FormulaId formula) const {
+    Alternatives extend(const Alternatives& alternatives, std::uint32_t event, FormulaId formula) {
         Alternatives found;
         for (const Alternative& alternative : alternatives) {
             Alternatives further;
@@ -146,19 +149,15 @@ private:
         return found;
     }
 
-    void add(std::uint32_t event, FormulaId id, const AgentTypes& types, Alternatives& out) const {
-        add_guaranteed(event, id, types, out);
+    void add(std::uint32_t event, FormulaId id, const AgentTypes& types, Alternatives& out) {
         const Formula& formula = (*store_)[id];
+        if (formula.op == Op::And || formula.op == Op::Or) {
+            const Alternatives& found = add_junction(event, id, types);
+            out.insert(out.end(), found.begin(), found.end());
+            return;
+        }
+        add_guaranteed(event, id, types, out);
         switch (formula.op) {
-            case Op::And: {
-                Alternatives found{{types, {}}};
-                for (FormulaId part : formula.children) found = extend(found, event, part);
-                std::ranges::move(found, std::back_inserter(out));
-                break;
-            }
-            case Op::Or:
-                for (FormulaId part : formula.children) add(event, part, types, out);
-                break;
             case Op::Believes: add_belief(event, id, types, out); break;
             case Op::Common: add_common_belief(event, id, types, out); break;
             case Op::Not:
@@ -166,6 +165,25 @@ private:
                 break;
             default: break;
         }
+    }
+
+    // The distinct alternatives for a conjunction or disjunction; found once, as formulas may share such parts.
+    const Alternatives& add_junction(std::uint32_t event, FormulaId id, const AgentTypes& types) {
+        const auto key = std::tuple(event, id, types);
+        if (const auto known = junctions_.find(key); known != junctions_.end()) return known->second;
+        Alternatives found;
+        add_guaranteed(event, id, types, found);
+        const Formula& formula = (*store_)[id];
+        if (formula.op == Op::And) {
+            Alternatives together{{types, {}}};
+            for (FormulaId part : formula.children) together = extend(together, event, part);
+            std::ranges::move(together, std::back_inserter(found));
+        } else {
+            for (FormulaId part : formula.children) add(event, part, types, found);
+        }
+        std::set<Alternative> seen;
+        std::erase_if(found, [&](const Alternative& one) { return !seen.insert(one).second; });
+        return junctions_[key] = std::move(found);
     }
 
     void add_guaranteed(std::uint32_t event, FormulaId id, const AgentTypes& types, Alternatives& out) const {
@@ -176,7 +194,7 @@ private:
         }
     }
 
-    void add_belief(std::uint32_t event, FormulaId belief, const AgentTypes& types, Alternatives& out) const {
+    void add_belief(std::uint32_t event, FormulaId belief, const AgentTypes& types, Alternatives& out) {
         const Formula& formula = (*store_)[belief];
         for_types(formula.agents.front(), types, [&](std::uint32_t relation, const auto& chosen) {
             const EventMask considered = targets_of(relation, event);
@@ -184,7 +202,7 @@ private:
         });
     }
 
-    void add_common_belief(std::uint32_t event, FormulaId belief, const AgentTypes& types, Alternatives& out) const {
+    void add_common_belief(std::uint32_t event, FormulaId belief, const AgentTypes& types, Alternatives& out) {
         const Formula& formula = (*store_)[belief];
         for (const AgentTypes& chosen : list_choices(formula.agents, types)) {
             const EventMask reached = reach(event, formula.agents, chosen);
@@ -193,7 +211,7 @@ private:
     }
 
     // An agent doubts a formula once it considers an event possible that adds the opposite.
-    void add_doubt(std::uint32_t event, FormulaId belief, const AgentTypes& types, Alternatives& out) const {
+    void add_doubt(std::uint32_t event, FormulaId belief, const AgentTypes& types, Alternatives& out) {
         const auto agent = (*store_)[belief].agents.front();
         const FormulaId opposite = store_->normal_form((*store_)[belief].children.front(), true);
         for_types(agent, types, [&](std::uint32_t relation, const auto& chosen) {
@@ -266,6 +284,7 @@ private:
     FormulaStore* store_;
     const Action* action_;
     const EventModel* model_;
+    std::map<std::tuple<std::uint32_t, FormulaId, AgentTypes>, Alternatives> junctions_;
 };
 
 std::vector<Alternative> Additions::find_alternatives(ActionId action, EventMask events, FormulaId formula) const {

@@ -154,11 +154,17 @@ FormulaId FormulaStore::distribute(FormulaId modality, FormulaId id) {
 
 FormulaId FormulaStore::drop_actually(FormulaId id) {
     if (!derived_[id].has_actually) return id;
+    if (derived_[id].without_actually != kUnknown) return derived_[id].without_actually;
     const Formula& formula = formulas_[id];
-    if (formula.op == Op::Actually) return drop_actually(formula.children.front());
-    Formula image{formula.op, formula.fluent, formula.agents, {}};
-    for (FormulaId child : formula.children) image.children.push_back(drop_actually(child));
-    return intern(std::move(image));
+    FormulaId found;
+    if (formula.op == Op::Actually) {
+        found = drop_actually(formula.children.front());
+    } else {
+        Formula image{formula.op, formula.fluent, formula.agents, {}};
+        for (FormulaId child : formula.children) image.children.push_back(drop_actually(child));
+        found = intern(std::move(image));
+    }
+    return derived_[id].without_actually = found;
 }
 
 Formulas FormulaStore::pack(std::vector<FormulaId>& roots) const {

@@ -67,6 +67,7 @@ private:
         bool has_actually = false;
         // Per form, of the formula and of its negation.
         std::array<std::array<FormulaId, 2>, 2> images{{{kUnknown, kUnknown}, {kUnknown, kUnknown}}};
+        FormulaId without_actually = kUnknown;
     };
     struct Hash {
         const std::deque<Formula>* formulas;

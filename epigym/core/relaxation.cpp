@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 #include <limits>
+#include <unordered_set>
 
 namespace epi {
 
@@ -250,14 +251,15 @@ std::vector<std::int32_t> Relaxer::find_added_facts(StateId id, RelaxedState& ou
 // Replaces conjunctions (and disjunctions) among nodes by their parts.
 std::vector<RelaxationGraph::Node> RelaxationGraph::split_parts(std::vector<Node> nodes, bool of_disjunctions) const {
     std::vector<Node> found;
+    std::unordered_set<Node> split;  // nodes with several parents
     while (!nodes.empty()) {
         const Node node = nodes.back();
         nodes.pop_back();
         const auto kind = data.kind[node];
-        if (kind == Kind::All || (of_disjunctions && kind == Kind::Any))
-            for (auto k = data.child_ptr[node]; k < data.child_ptr[node + 1]; ++k) nodes.push_back(data.child[k]);
-        else
+        if (kind != Kind::All && !(of_disjunctions && kind == Kind::Any))
             found.push_back(node);
+        else if (above_ptr[node + 1] - above_ptr[node] < 2 || split.insert(node).second)
+            for (auto k = data.child_ptr[node]; k < data.child_ptr[node + 1]; ++k) nodes.push_back(data.child[k]);
     }
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end()), found.end());

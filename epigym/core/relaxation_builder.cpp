@@ -182,9 +182,11 @@ private:
     std::vector<ActionId> find_candidates(FormulaId fact) {
         std::vector<ActionId> found;
         std::vector<FormulaId> open{fact};
+        std::unordered_set<FormulaId> seen;
         while (!open.empty()) {
             const FormulaId id = open.back();
             open.pop_back();
+            if (!seen.insert(id).second) continue;
             if (const auto adding = adding_.find(id); adding != adding_.end())
                 found.insert(found.end(), adding->second.begin(), adding->second.end());
             const FormulaId inner = store_.strip_negation(id);

@@ -199,6 +199,28 @@ def test_of_effects_on_one_fluent_the_first_is_taken() -> None:
     assert_agreement(task, 3, 0)
 
 
+@pytest.mark.parametrize("steps", [3, 45])
+@pytest.mark.parametrize(
+    ("lowest", "believer"),
+    [(P, ""), (actually(P), ""), (P, "a"), (believes("a", P), "a")],
+    ids=["facts", "actually", "belief", "nested belief"],
+)
+def test_formulas_with_shared_parts(steps: int, lowest: Formula, believer: str) -> None:
+    """As a tree the larger one has more than 2^45 parts."""
+    tower = lowest
+    for _ in range(steps):
+        tower = and_(or_(tower, Q), or_(tower, R))
+    actions = public("make_p", Effect("p", True)), public("make_q_and_r", Effect("q", True), Effect("r", True))
+    initial = EState((frozenset(),), ((frozenset({0}),),), (0,))
+    goal = believes(believer, tower) if believer else tower
+    task = Task("t", ("p", "q", "r"), ("a",), actions, initial, (goal,))
+    relaxation = Relaxation(StateSpace(task))
+    assert relaxation([0]).h_add.tolist() == [2]
+    assert relaxation.landmarks(0).is_goal.tolist() == [True, True]
+    if steps == 3:
+        assert_agreement(task, 3, 0)
+
+
 def test_an_event_that_cannot_happen_guarantees_nothing() -> None:
     """Its precondition is no literal; only who believes nothing but that event comes to believe that it happened."""
     relations = {"misled": (frozenset({1}), frozenset({1}))}

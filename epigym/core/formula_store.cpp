@@ -1,6 +1,7 @@
 #include "formula_store.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace epi {
@@ -9,7 +10,9 @@ FormulaStore::FormulaStore(const Formulas& formulas) : numbers_(0, Hash{&formula
     for (FormulaId id = 0; id < formulas.size(); ++id) {
         const auto agents = formulas.agents(id);
         const auto children = formulas.children(id);
-        intern({formulas.op[id], formulas.fluent[id], {agents.begin(), agents.end()}, {children.begin(), children.end()}});
+        Formula formula{formulas.op[id], formulas.fluent[id], {agents.begin(), agents.end()},
+                        {children.begin(), children.end()}};
+        if (intern(std::move(formula)) != id) throw std::invalid_argument("two formulas are equal");
     }
     constants_ = {intern({Op::False, 0, {}, {}}), intern({Op::True, 0, {}, {}})};
 }

@@ -25,7 +25,8 @@ struct Formula {
 // remove duplicates and double negations, as `epigym/task/formula.py` does.
 class FormulaStore {
 public:
-    explicit FormulaStore(const Formulas& formulas);  // these keep their numbers
+    // The formulas keep their numbers. Throws std::invalid_argument when two of them are equal.
+    explicit FormulaStore(const Formulas& formulas);
     FormulaStore(const FormulaStore&) = delete;
     FormulaStore& operator=(const FormulaStore&) = delete;
 

@@ -222,6 +222,17 @@ def test_the_core_refuses_invalid_formulas(space: StateSpace, lists: Any) -> Non
             ask()
 
 
+def test_the_relaxation_refuses_equal_formulas() -> None:
+    """They would shift the numbers of the formulas after them."""
+    parts = pack_task(TASK)
+    ops, fluents, child_first, children, agent_first, agents = parts["formulas"]
+    last = ([*ops, ops[0]], [*fluents, 0], [*child_first, child_first[-1]], children)
+    lists = (*last, [*agent_first, agent_first[-1]], agents)
+    space = _core.Space(**{**parts, "formulas": lists}, consistent_beliefs=False)
+    with pytest.raises(ValueError, match="two formulas are equal"):
+        _core.Relaxation(space)
+
+
 def test_the_core_refuses_wrong_counts_and_symmetries(space: StateSpace) -> None:
     lists, _ = pack_formulas(TASK, [fluent("tail")])
     with pytest.raises(ValueError, match="do not fit"):

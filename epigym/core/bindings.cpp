@@ -734,10 +734,11 @@ NB_MODULE(_core, m) {
         .def(
             "describe",
             [](const WorldLabels& self, std::size_t first, std::uint32_t fluents) {
-                if (first > self.size()) throw std::invalid_argument("there are not as many labels");
-                auto valuations = new_array<std::uint8_t>(self.size() - first, fluents);
-                auto repetitions = new_array<std::int64_t>(self.size() - first);
-                self.describe(first, fluents, valuations.data(), repetitions.data());
+                const std::size_t end = self.size();  // other threads may add labels
+                if (first > end) throw std::invalid_argument("there are not as many labels");
+                auto valuations = new_array<std::uint8_t>(end - first, fluents);
+                auto repetitions = new_array<std::int64_t>(end - first);
+                self.describe(first, end, fluents, valuations.data(), repetitions.data());
                 return std::make_tuple(valuations, repetitions);
             },
             "first"_a, "fluents"_a);

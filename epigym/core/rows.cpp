@@ -18,6 +18,10 @@ constexpr std::int64_t kFirstAgentLabel = 3;  // w -> v under agent 0
 
 template <class P>
 void WorldLabels::label(const Model<P>& model, std::vector<std::int32_t>& out) {
+    std::lock_guard lock(mutex_);
+    if (fluents_.value_or(model.valuation.size()) != model.valuation.size())
+        throw std::invalid_argument("these labels are of worlds over another number of fluents");
+    fluents_ = model.valuation.size();
     const std::size_t bytes = (model.valuation.size() + 7) / 8;
     std::int64_t repetition = 0;
     if (keys_.size() < model.worlds) keys_.resize(model.worlds);
@@ -29,20 +33,24 @@ void WorldLabels::label(const Model<P>& model, std::vector<std::int32_t>& out) {
         const bool repeats = w > 0 && keys_[w].compare(0, bytes, keys_[w - 1], 0, bytes) == 0;
         repetition = repeats ? repetition + 1 : 0;
         keys_[w].append(reinterpret_cast<const char*>(&repetition), sizeof repetition);
-        const auto [entry, is_new] = number_.try_emplace(keys_[w], static_cast<std::int32_t>(size()));
+        // Out of memory, these may be longer than the table, but never shorter.
+        key_.resize(number_.size() + 1);
+        repetition_.resize(number_.size() + 1);
+        const auto [entry, is_new] = number_.try_emplace(keys_[w], static_cast<std::int32_t>(number_.size()));
         if (is_new) {
-            key_.push_back(&entry->first);
-            repetition_.push_back(repetition);
+            key_[number_.size() - 1] = &entry->first;
+            repetition_[number_.size() - 1] = repetition;
         }
         out.push_back(entry->second);
     }
 }
 
-void WorldLabels::describe(std::size_t first, std::uint32_t fluents, std::uint8_t* valuations,
+void WorldLabels::describe(std::size_t first, std::size_t end, std::uint32_t fluents, std::uint8_t* valuations,
                            std::int64_t* repetitions) const {
-    if (first < size() && key_[first]->size() != (fluents + 7) / 8 + sizeof(std::int64_t))
-        throw std::invalid_argument("these labels are not of worlds over so many fluents");
-    for (std::size_t k = first; k < size(); ++k) {
+    std::lock_guard lock(mutex_);
+    if (fluents_.value_or(fluents) != fluents)
+        throw std::invalid_argument("these labels are of worlds over another number of fluents");
+    for (std::size_t k = first; k < end; ++k) {
         for (std::uint32_t f = 0; f < fluents; ++f) *valuations++ = (*key_[k])[f / 8] >> (f % 8) & 1;
         *repetitions++ = repetition_[k];
     }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -13,19 +15,25 @@
 namespace epi {
 
 // Numbers the distinct (valuation, repetition index) pairs of worlds in order of first occurrence.
-// The repetition index of a world counts the worlds of equal valuation before it in canonical order.
+// The repetition index of a world counts the worlds of equal valuation before it in canonical order. Threads may share
+// labels. Functions throw std::invalid_argument when the labels are of worlds over another number of fluents.
 class WorldLabels {
 public:
     // Appends the label of every world of a model.
     template <class P>
     void label(const Model<P>& model, std::vector<std::int32_t>& out);
 
-    std::size_t size() const { return repetition_.size(); }
-    // Writes the truth values of all fluents (bytes 0 or 1) and the repetition index of each label from `first` on.
-    // Throws std::invalid_argument when the worlds have another number of fluents.
-    void describe(std::size_t first, std::uint32_t fluents, std::uint8_t* valuations, std::int64_t* repetitions) const;
+    std::size_t size() const {
+        std::lock_guard lock(mutex_);
+        return number_.size();
+    }
+    // Writes the truth values of all fluents (bytes 0 or 1) and the repetition index of each label in [first, end).
+    void describe(std::size_t first, std::size_t end, std::uint32_t fluents, std::uint8_t* valuations,
+                  std::int64_t* repetitions) const;
 
 private:
+    mutable std::mutex mutex_;
+    std::optional<std::size_t> fluents_;  // none before the first label
     std::unordered_map<std::string, std::int32_t> number_;
     std::vector<const std::string*> key_;
     std::vector<std::int64_t> repetition_;

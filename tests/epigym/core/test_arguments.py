@@ -16,7 +16,7 @@ from epigym.space.rows import Rows, goal_parts, refine, unroll, unroll_under
 from epigym.space.space import StateSpace, hold_each
 from epigym.task.formula import TRUE, fluent
 from epigym.task.packing import pack_formulas, pack_model, pack_task
-from tests.helpers.tasks import coin
+from tests.helpers.tasks import coin, counter
 
 TASK = coin()
 
@@ -182,9 +182,11 @@ def test_identifiers_of_graphs(space: StateSpace) -> None:
     assert np.array_equal(graphs.edge_index, encoder.graphs([0]).edge_index)
     labels = _core.WorldLabels()
     space.core.rows(np.zeros(1, np.int32), labels)
-    for first, fluents in ((len(labels) + 1, 2), (0, 99)):
+    for first, fluents in ((len(labels) + 1, 2), (0, 99), (0, 3)):
         with pytest.raises(ValueError, match="labels"):
             labels.describe(first, fluents)
+    with pytest.raises(ValueError, match="another number of fluents"):
+        StateSpace(counter()).rows([0], labels)
 
 
 def alter(rows: Rows, place: int = -1, **parts: int) -> Rows:

@@ -18,6 +18,7 @@ from epigym.features.types import FeatureTypes
 from epigym.problem import load_problem
 from epigym.space.space import StateSpace, as_ids
 from epigym.task.formula import Formula, believes, fluent, not_
+from epigym.task.task import EState, Task
 from tests.helpers.gine_weights import TYPES, random_weights
 from tests.helpers.marks import slow_but
 
@@ -98,6 +99,25 @@ def test_shared_objects_give_threads_the_results_of_one(name: str) -> None:
             for state, arrays in found.items():
                 for one, other in zip(arrays, expected[state], strict=True):
                     assert np.array_equal(one, other), f"e-state {state}"
+
+
+def test_labels_are_described_while_a_thread_adds_some() -> None:
+    """All worlds of an e-state are labelled in one go."""
+    names = tuple(f"f{k}" for k in range(12))
+    count = 1 << len(names)
+    valuations = tuple(frozenset(name for k, name in enumerate(names) if w >> k & 1) for w in range(count))
+    initial = EState(valuations, ((frozenset(range(count)),) * count,), (0,))
+    space = StateSpace(Task("many", names, ("a",), (), initial, ()))
+    for _ in range(40):
+        labels = _core.WorldLabels()
+
+        def ask(number: int, labels: _core.WorldLabels = labels) -> list[Any]:
+            if number == 0:
+                space.rows([0], labels)
+            return [labels.describe(0, len(names)) for _ in range(20)]
+
+        described = [len(repetitions) for found in together(ask) for _, repetitions in found]
+        assert set(described) <= {0, count}
 
 
 @pytest.mark.parametrize("threads", [2, 5])

@@ -72,7 +72,11 @@ public:
     Relaxation& relaxation() {
         nb::gil_scoped_release release;
         std::lock_guard lock(building_);
-        if (!relaxation_) relaxation_ = std::make_unique<Relaxation>(space, build_relaxation(space.task()));
+        if (!relaxation_) {
+            auto built = std::make_unique<Relaxation>(space, build_relaxation(space.task()));
+            std::lock_guard assigning(mutex_);
+            relaxation_ = std::move(built);
+        }
         return *relaxation_;
     }
 
@@ -215,8 +219,13 @@ std::vector<Symmetry> to_symmetries(const SymmetryLists& lists) {
 }
 
 // Whether all formulas of each e-state's query hold in it.
-auto evaluate_queries(const std::vector<SharedQuery*>& queries, const Ids& of, const Ids& ids) {
+auto evaluate_queries(const std::vector<nb::typed<nb::object, SharedQuery>>& objects, const Ids& of, const Ids& ids) {
     const std::size_t count = ids.shape(0);
+    std::vector<SharedQuery*> queries;  // `objects` keeps them alive without the GIL
+    for (const auto& object : objects) {
+        queries.push_back(nullptr);
+        nb::try_cast(object, queries.back());
+    }
     const auto is_wrong = [&](const SharedQuery* query) { return query == nullptr || &query->owner != &queries[0]->owner; };
     if (of.shape(0) != count || std::ranges::any_of(queries, is_wrong) ||
         std::ranges::any_of(span_of(of), [&](auto query) { return query >= queries.size(); }))

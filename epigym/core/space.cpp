@@ -173,6 +173,12 @@ StateId Space::intern(const PlainModel& plain) {
     return add(packed);
 }
 
+void Space::set_symmetries(std::vector<Symmetry> symmetries) {
+    if (!symmetries_.empty() && symmetries != symmetries_)
+        throw std::invalid_argument("the space has other symmetries already");
+    symmetries_ = std::move(symmetries);
+}
+
 PlainModel Space::model(StateId id) const {
     const std::uint8_t* bytes = packed_form(id);
     return with_policy(count_worlds(bytes), [&]<class P>() {

@@ -118,8 +118,9 @@ public:
     // The number of successors computed so far (cached ones excluded), and the sum of the worlds of their predecessors.
     std::pair<std::uint64_t, std::uint64_t> generated() const { return {generated_, generated_worlds_}; }
 
-    // From now on expansions use one action of each orbit only.
-    void set_symmetries(std::vector<Symmetry> symmetries) { symmetries_ = std::move(symmetries); }
+    // From now on expansions use one action of each orbit only. Throws std::invalid_argument when there are others
+    // already, with which e-states were expanded.
+    void set_symmetries(std::vector<Symmetry> symmetries);
 
     // All functions throw std::out_of_range when an id is unknown; functions that apply actions throw Disagreement when
     // an observability type is undecided.

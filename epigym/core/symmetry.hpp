@@ -17,6 +17,8 @@ namespace epi {
 struct Symmetry {
     using Swaps = std::vector<std::tuple<std::uint32_t, std::uint32_t>>;
     Swaps agents, fluents, actions;
+
+    bool operator==(const Symmetry&) const = default;
 };
 
 // The orbits of actions under the symmetries that map an e-state to itself, for one e-state after another.

@@ -243,6 +243,15 @@ def test_the_core_refuses_wrong_counts_and_symmetries(space: StateSpace) -> None
         space.core.use_symmetries([([(0, 9)], [], [])])
 
 
+def test_the_symmetries_of_a_space_stay(space: StateSpace) -> None:
+    symmetries = [([(0, 1)], [], [])]
+    for again in ([], symmetries, symmetries):
+        space.core.use_symmetries(again)
+    for other in ([], [([], [], [(0, 1)])]):
+        with pytest.raises(ValueError, match="other symmetries already"):
+            space.core.use_symmetries(other)
+
+
 MODEL = pack_model(TASK.fluents, TASK.initial)
 
 

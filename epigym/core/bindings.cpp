@@ -35,6 +35,7 @@ using Array1 = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 template <class T>
 using Array2 = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
 using Ids = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+const auto kIds = "ids"_a.noconvert();  // a conversion would cut larger numbers
 template <class T>
 using Input2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
@@ -167,7 +168,7 @@ std::span<const StateId> span_of(const Ids& ids) {
 
 Formulas to_formulas(const FormulaLists& lists) {
     Formulas formulas;
-    for (auto op : std::get<0>(lists)) formulas.op.push_back(static_cast<Op>(op));
+    for (auto op : std::get<0>(lists)) formulas.op.push_back(static_cast<Op>(std::min(op, 255u)));  // 255 is none
     std::tie(std::ignore, formulas.fluent, formulas.child_first, formulas.child, formulas.agent_first, formulas.agent) =
         lists;
     return formulas;
@@ -447,7 +448,7 @@ auto score(const GineNetwork& network, SharedGraphs& shared, const Ids& ids, uns
     network.check(shared.graphs);
     auto out = new_array<float>(ids.shape(0));
     shared.owner.with_lock([&](Space&) {
-        while (shared.workers.size() < threads)
+        while (shared.workers.size() < std::max(threads, 1u))
             shared.workers.push_back({shared.workers.empty() ? nullptr : shared.graphs.copy(), {}, {}});
         shared.pace.run(ids.shape(0), threads, [&](unsigned thread, std::size_t k) {
             auto& [copy, graph, pass] = shared.workers[thread];
@@ -548,8 +549,8 @@ NB_MODULE(_core, m) {
                 self.with_lock([&](Space& space) { space.set_symmetries(std::move(symmetries)); });
             },
             "symmetries"_a, "From now on expansions use one action of each orbit only.")
-        .def("expand", &expand, "ids"_a, "stop_at_goal"_a, "threads"_a)
-        .def("outcomes", &outcomes, "ids"_a)
+        .def("expand", &expand, kIds, "stop_at_goal"_a, "threads"_a)
+        .def("outcomes", &outcomes, kIds)
         .def(
             "successors",
             [](SharedSpace& self, const Ids& ids, const Ids& actions) {
@@ -561,12 +562,12 @@ NB_MODULE(_core, m) {
                 });
                 return out;
             },
-            "ids"_a, "actions"_a)
-        .def("applicable", &fill_rows<std::uint8_t, &Space::mark_applicable>, "ids"_a)
-        .def("allowed", &fill_rows<std::uint8_t, &Space::mark_allowed>, "ids"_a)
-        .def("representatives", &fill_rows<std::int32_t, &Space::representatives>, "ids"_a)
-        .def("is_goal", &fill_entries<std::uint8_t, &Space::is_goal>, "ids"_a)
-        .def("world_counts", &fill_entries<std::int32_t, &Space::worlds>, "ids"_a)
+            kIds, "actions"_a.noconvert())
+        .def("applicable", &fill_rows<std::uint8_t, &Space::mark_applicable>, kIds)
+        .def("allowed", &fill_rows<std::uint8_t, &Space::mark_allowed>, kIds)
+        .def("representatives", &fill_rows<std::int32_t, &Space::representatives>, kIds)
+        .def("is_goal", &fill_entries<std::uint8_t, &Space::is_goal>, kIds)
+        .def("world_counts", &fill_entries<std::int32_t, &Space::worlds>, kIds)
         .def(
             "model",
             [](SharedSpace& self, StateId id) {
@@ -581,7 +582,7 @@ NB_MODULE(_core, m) {
                 return self.with_lock([&](Space& space) { return space.intern(plain); });
             },
             "model"_a)
-        .def("rows", &rows, "ids"_a, "labels"_a.none());
+        .def("rows", &rows, kIds, "labels"_a.none());
 
     nb::class_<SharedQuery>(m, "Query", "Formulas to evaluate in e-states of a space.")
         .def(
@@ -601,9 +602,9 @@ NB_MODULE(_core, m) {
                 });
                 return out;
             },
-            "ids"_a);
+            kIds);
 
-    m.def("evaluate_queries", &evaluate_queries, "queries"_a, "of"_a, "ids"_a,
+    m.def("evaluate_queries", &evaluate_queries, "queries"_a, "of"_a.noconvert(), kIds,
           "Whether all formulas of each e-state's query hold in it: queries[of[k]] for ids[k].");
 
     nb::class_<SharedRelaxation>(m, "Relaxation", "The delete relaxation of a space's task, one for each space.")
@@ -633,7 +634,7 @@ NB_MODULE(_core, m) {
                                        to_numpy(std::move(out.unreached)), to_numpy(std::move(out.preferred_ptr)),
                                        to_numpy(std::move(out.preferred)));
             },
-            "ids"_a, "threads"_a = 1)
+            kIds, "threads"_a = 1)
         .def(
             "find_added_facts",
             [](SharedRelaxation& self, StateId id) {
@@ -670,7 +671,7 @@ NB_MODULE(_core, m) {
                 return std::make_tuple(to_numpy(std::move(out.ptr)), to_numpy(std::move(out.colour)),
                                        to_numpy(std::move(out.value)));
             },
-            "ids"_a);
+            kIds);
 
     nb::class_<SharedGraphs>(m, "RelationalGraphs", "Typed graphs of e-states of a space.")
         .def(nb::init<SharedSpace&, FeatureTables, const Input2<std::int64_t>&>(), "space"_a, "tables"_a, "types"_a,
@@ -689,7 +690,7 @@ NB_MODULE(_core, m) {
                 });
                 return std::move(out).arrays(self.graphs);
             },
-            "ids"_a, "The graphs of e-states, as the arrays of a `GraphBatch`.")
+            kIds, "The graphs of e-states, as the arrays of a `GraphBatch`.")
         .def(
             "build_without_worlds",
             [](SharedGraphs& self) {
@@ -735,7 +736,7 @@ NB_MODULE(_core, m) {
             },
             "features"_a, "kind"_a, "edge_index"_a, "edge_label"_a, "node_ptr"_a, "edge_ptr"_a,
             "The value of each graph, from the input float32[n, width] and the kind of every node.")
-        .def("score", &score, "graphs"_a, "ids"_a, "threads"_a = 1, "The value of each e-state's graph.");
+        .def("score", &score, "graphs"_a, kIds, "threads"_a = 1, "The value of each e-state's graph.");
 
     nb::class_<WorldLabels>(m, "WorldLabels", "Numbers for the distinct (valuation, repetition index) pairs of worlds.")
         .def(nb::init<>())

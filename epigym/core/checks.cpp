@@ -42,11 +42,11 @@ bool is_shaped(const Formulas& formulas, FormulaId id) {
 
 EventMask all_of(std::size_t events) { return events == kMaxEvents ? ~EventMask{0} : (EventMask{1} << events) - 1; }
 
-// Whether a relation has one group for each of the first `events` events and leads to these only.
+// Whether the groups of a relation divide the first `events` events, and lead to these only.
 bool is_over(const EventRelation& relation, std::size_t events) {
     EventMask sources = 0, targets = 0;
     for (const EventGroup& group : relation) {
-        if ((sources & group.sources) != 0) return false;
+        if (group.sources == 0 || (sources & group.sources) != 0) return false;
         sources |= group.sources;
         targets |= group.targets;
     }
@@ -120,7 +120,7 @@ void check(const TaskData& task) {
     for (const auto& conditions : table.observability)
         require(!conditions.empty() && std::ranges::all_of(conditions, [&](const Observability& one) {
                     return is_formula(one.condition) && one.relation < table.relations.size();
-                }),
+                }) && task.formulas.op[conditions.back().condition] == Op::True,
                 "observability conditions");
     for (const Action& action : table.actions) {
         require(is_formula(action.applicability) && action.event_model < table.event_models.size() &&

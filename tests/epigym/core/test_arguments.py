@@ -92,6 +92,13 @@ def test_arrays_of_the_right_type_have_known_ids(space: StateSpace, wrong: int) 
             assert_refused(space, name, ask, np.array([wrong], dtype=np.int32))
 
 
+def test_the_core_cuts_no_ids(space: StateSpace) -> None:
+    for ids in ([2**32], [0.5]):
+        for ask in (space.core.is_goal, space.core.applicable, space.core.outcomes):
+            with pytest.raises(TypeError):
+                ask(np.array(ids))
+
+
 def assert_refused(space: StateSpace, name: str, ask: Callable[[Any], Any], wrong: Any) -> None:
     before = len(space)
     with pytest.raises(IndexError) as caught:
@@ -200,6 +207,7 @@ def alter(rows: Rows, place: int = -1, **parts: int) -> Rows:
 # (ops, fluents, first children, children, first agents, agents): invalid tables, which `FormulaPacker` never makes.
 FORMULAS = {
     "no such operator": ([10], [0], [0, 0], [], [0, 0], []),
+    "no operator of one byte": ([257], [0], [0, 0], [], [0, 0], []),
     "no such fluent": ([2], [99], [0, 0], [], [0, 0], []),
     "an empty disjunction": ([5], [0], [0, 0], [], [0, 0], []),
     "an empty conjunction": ([4], [0], [0, 0], [], [0, 0], []),
@@ -279,8 +287,10 @@ def test_the_core_refuses_invalid_e_states(space: StateSpace, part: int, wrong: 
         ("event_models", [([99], 1)] * 9),
         ("relations", [[]] * 9),
         ("relations", [[(1, 2**40)]] * 9),
+        ("relations", [[(0, 0), *groups] for groups in pack_task(TASK)["relations"]]),
         ("observability", [[]] * 9),
         ("observability", [[(0, 99)]] * 9),
+        ("observability", [[(1, relation)] for ((_, relation),) in pack_task(TASK)["observability"]]),
         ("actions", [(0, 0, [0])]),
         ("actions", [(0, 99, [0, 0])]),
         ("goal", [99]),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from epigym import StateSpace, _core, load_problem
 from epigym.encoding.relational import KINDS, RELATIONS, Relational, RelationalEncoder
 from epigym.space.rows import GraphBatch
+from epigym.space.space import as_ids
 from tests.helpers.gine_weights import STATES, TYPES, random_weights
 from tests.helpers.tasks import coin
 from tests.oracles.gine import Network
@@ -72,7 +73,7 @@ def test_nodes_may_have_features_instead_of_states_and_types(kinds: int, relatio
 @pytest.mark.parametrize("problem", ["coin_in_the_box/pl_6", "grapevine/3_pl_4", "active_muddy_child/amc_09_05_muddy"])
 def test_scores_are_the_values_of_the_graphs(problem: str, width: int) -> None:
     space = StateSpace(load_problem(problem))
-    ids = np.append(space.expand([0]).target[:20], 0)
+    ids = as_ids(np.append(space.expand([0]).target[:20], 0))
     encoder = RelationalEncoder(space, Relational(type_ids=TYPE_IDS - 1))
     weights, index = random_weights(width, 3), random_index(np.random.default_rng(0))
     network, core = Network(weights), _core.GineNetwork(weights, index)
@@ -178,3 +179,9 @@ def test_networks_of_other_graphs_have_no_scores(change: dict[str, int], name: s
     encoder = RelationalEncoder(StateSpace(coin()), Relational())
     with pytest.raises(ValueError, match=f"the array '{name}' does not fit relational graphs"):
         _core.GineNetwork(random_weights(16, 1, **change)).score(encoder.core, np.zeros(1, np.int32))
+
+
+def test_a_network_scores_on_one_thread_at_least() -> None:
+    encoder, ids = RelationalEncoder(StateSpace(coin()), Relational(type_ids=TYPES - 1)), np.zeros(1, np.int32)
+    scores = [_core.GineNetwork(random_weights(16, 1)).score(encoder.core, ids, threads) for threads in (0, 1)]
+    assert np.array_equal(*scores)

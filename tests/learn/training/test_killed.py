@@ -87,6 +87,7 @@ class Endless:
     """A trainer that was interrupted after its third step, and whose validation does not end."""
 
     global_step = 3
+    world_size = 1
     callbacks = ()
     is_validating = False
 

@@ -66,7 +66,7 @@ def loss_of(objective: dict[str, Any], said: list[float], base: list[float], **b
     """The loss of a batch in training, and its gradient reaches the network."""
     made = GineModule(
         encoding={"name": "hash"}, types=(), network={"_target_": f"{__name__}.Given"}, objective=objective,
-        base="h_ff", optimizer={}, schedule="constant", data={},
+        base="h_ff", optimizer={}, schedule="constant", data={}, validation={"nodes": 0},
     )  # fmt: skip
     made.log = lambda *_, **__: None  # type: ignore[method-assign]
     tensors = {"distance": torch.empty(0), "weight": torch.empty(0)}

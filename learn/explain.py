@@ -68,7 +68,7 @@ def explain(settings: Explain) -> None:
     elif isinstance(model, NetworkModel):
         name, lines = "network", _format_network(space, model, state, types, settings.top)
     where = f"after {', '.join(settings.after)}" if settings.after else "at the start"
-    console = Console(soft_wrap=True, highlight=False, markup=False)
+    console = Console(soft_wrap=True, highlight=False, markup=False, emoji=False)
     for line in (f"{space.task.name} {where}, by {model.path} ({name})", "", *lines):
         console.print(line)
 

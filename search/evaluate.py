@@ -60,7 +60,7 @@ class Evaluate(Settings):
     def find_unused(cls, values: Mapping[str, Any]) -> dict[str, str]:
         """The settings of a suite beside named problems."""
         reason = "problems= names all that is searched: leave one of them out"
-        return dict.fromkeys(("suite", "domain", "per_domain", "size"), reason) if values["problems"] else {}
+        return dict.fromkeys(("suite", "domain", "per_domain"), reason) if values["problems"] else {}
 
     @property
     def reading(self) -> Reading:

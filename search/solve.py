@@ -102,12 +102,14 @@ def solve(settings: Solve) -> ExitCode:
             for one, file in zip(configurations, files, strict=True)
         ]
 
-    if settings.run_dir is not None:
-        found = [result.to_dict() for result in results]
-        write_json(settings.run_dir / "result.json", found[0])
-        if settings.compare:
-            write_json(settings.run_dir / "compare.json", found[1:])
-    show(console, results)
+    try:
+        if settings.run_dir is not None:
+            found = [result.to_dict() for result in results]
+            write_json(settings.run_dir / "result.json", found[0])
+            if settings.compare:
+                write_json(settings.run_dir / "compare.json", found[1:])
+    finally:
+        show(console, results)
     code = ExitCode.of(results[0].status)
     is_missing = code is ExitCode.SUCCESS and files[0] is not None and not Path(files[0]).exists()
     return ExitCode.CANNOT_WRITE if is_missing else code

@@ -50,7 +50,7 @@ def check(settings: Validate) -> ExitCode:
         validation = policy.validate(settings.consistent_beliefs)
         depth = "cyclic" if policy.is_cyclic else f"depth {policy.depth if validation.valid else None}"
         reaching = f"a policy of {len(policy.nodes)} e-states, {depth}, reaches"
-    console = Console(soft_wrap=True, highlight=False, markup=False)
+    console = Console(soft_wrap=True, highlight=False, markup=False, emoji=False)
     if not validation.valid:
         console.print(f"not valid: {validation.reason}")
         return ExitCode.INVALID_PLAN

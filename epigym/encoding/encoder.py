@@ -113,12 +113,14 @@ class Encoder:
 
         Raises:
             LimitError: when the goal does not fit the width or needs more than 255 edge labels.
-            UsageError: when identifiers of valuations depend on the goal, see `Identifiers.of_worlds`.
+            UsageError: when the identifier of a world without true fluents, or of one without false ones, depends on
+                the goal, see `Identifiers.of_worlds`.
         """
         other = Encoder(self.space, self.encoding, goal)
         if self._labels is not None:
-            blank = np.zeros((1, len(self.space.task.fluents)), np.bool_), np.zeros(1, np.int64)
-            if not np.array_equal(self.identify(*blank), other.identify(*blank)):
+            fluents = len(self.space.task.fluents)
+            worlds = np.array([[False] * fluents, [True] * fluents]), np.zeros(2, np.int64)
+            if not np.array_equal(self.identify(*worlds), other.identify(*worlds)):
                 raise UsageError(
                     f"the encoding {self.encoding.name!r} identifies a world differently under another goal: "
                     "make identifiers that do not depend on the goal, or set by_rank"

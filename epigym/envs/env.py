@@ -195,9 +195,9 @@ class EpistemicEnv(gymnasium.Env[GraphInstance, np.int64]):
         Raises:
             EpigymError: when an option does not exist or does not fit the task.
         """
-        super().reset(seed=seed)
         options = options or {}
         check_options(options, OPTIONS)
+        super().reset(seed=seed)
         goal, state = self.start(options, self.np_random)
         self._change_goal(goal)
         self.state, self.actual = state, self._choose_world(state)

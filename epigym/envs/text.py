@@ -67,8 +67,10 @@ class TextEnv(gymnasium.Env[str, str]):
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[str, Info]:
         """Start an episode; arguments and errors as `EpistemicEnv.reset`; LimitError for a goal with a long text."""
         super().reset(seed=seed)
+        before = self.central.clone_state()
         _, info = self.central.reset(seed=seed, options=options)
         if (length := _measure(self.central.goal)) > self._most_goals:
+            self.central.restore_state(before)
             raise LimitError(
                 f"the text of the goal has {length:,} characters, and the observation space room for "
                 f"{self._most_goals:,}: give fewer or shorter subgoals"

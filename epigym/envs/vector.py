@@ -193,7 +193,7 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
         return SearchProblem(self.space, int(self.states[index]), self.goals[index].goal)
 
     def render(self) -> tuple[Any, ...] | None:
-        """The Kripke model of every environment as `render_mode` says; None without one, or printed with `human`."""
+        """The Kripke model of every environment as `render_mode` says; None without one."""
         if self.render_mode is None:
             return None
         frames = []

@@ -153,7 +153,7 @@ def find_policy(
 
     Args:
         task: the planning task.
-        configuration: agent and heuristic for the linear plan; the agent's threads are used throughout.
+        configuration: agent and heuristic for the linear plan; the agent's threads also compute relaxations.
         options: the limits, without which this process searches, and whether to exclude e-states in which an agent's
             beliefs are inconsistent.
         policy_file: the file for the valid policy, see `Policy.write`; an earlier policy there is removed first.

@@ -199,7 +199,8 @@ def read_outcomes(runs: Sequence[str | Path], others: Iterable[SearchOutcome] = 
     if not table:
         raise MissingError(f"there is no outcome yet in {', '.join(map(str, runs))}")
     own = [outcome for outcomes in table.values() for outcome in outcomes.values()]
-    solved = {(outcome.problem, outcome.consistent_beliefs) for outcome in own if outcome.is_solved}
+    plans = {(outcome.problem, outcome.consistent_beliefs) for outcome in own if outcome.is_solved}
+    solved = plans | {(problem, False) for problem, _ in plans}  # consistent beliefs allow fewer plans
     problems = {outcome.problem for outcome in own}
     for outcome in others:
         if outcome.problem in problems:
@@ -208,7 +209,7 @@ def read_outcomes(runs: Sequence[str | Path], others: Iterable[SearchOutcome] = 
 
 
 def _check_unsolvable(outcome: SearchOutcome, solved: Collection[tuple[str, bool]]) -> SearchOutcome:
-    """The outcome; an error when there is a plan for its problem, with or without consistent beliefs as asked for."""
+    """The outcome; an error when there is no plan by it and its problem, with its `consistent_beliefs`, has one."""
     question = outcome.problem, outcome.consistent_beliefs
     if outcome.status is not SearchStatus.UNSOLVABLE or question not in solved:
         return outcome

@@ -25,7 +25,7 @@ Test: TypeAlias = Callable[[Assignment], bool]
 Builder: TypeAlias = Callable[[Assignment], Formula]
 Expansion: TypeAlias = Callable[[Assignment], Iterator[T]]
 MAX_INSTANCES: Final = 2**20
-"""The most instances of a predicate, action, quantifier or list: short texts can have more than fit into memory."""
+"""The most instances of a predicate, an action, or one quantifier or list: short texts can have too many for memory."""
 
 
 def limit_instances(instances: Iterable[T], kind: str, name: syntax.Symbol) -> Iterator[T]:

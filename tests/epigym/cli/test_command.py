@@ -88,7 +88,6 @@ def test_a_refused_command_leaves_no_folder(call: Call, tmp_path: Path, command:
         "solve coin.txt policy=strong policy_file=p.xml": "p.xml: the name of a policy ends in .json, .html, .dot",
         "export model=coin.txt path=x.txt": "path=x.txt: the name of an ONNX file ends in .onnx",
         "evaluate problems=coin.txt domain=gossip": "domain=gossip: problems= names all that is searched",
-        "evaluate problems=coin.txt size=small": "size=small: problems= names all that is searched",
         "solve coin.txt compare=dfs,bfs,dfs": "compare=dfs: it is named already: leave one out",
         "solve coin.txt time_limit=0": "time_limit=0: expected more than 0",
     }.items(),

@@ -263,8 +263,10 @@ def test_a_goal_that_does_not_fit_the_observation_space_is_refused() -> None:
              for length in range(1, 6) for agents in product("abc", repeat=length)]  # fmt: skip
     text, _ = env.reset(options={"goal": goals[:60]})
     assert text in env.observation_space
+    before = env.central.clone_state()
     with pytest.raises(LimitError, match=r"^the text of the goal has [\d,]+ characters, .* give fewer or shorter"):
         env.reset(options={"goal": goals[-200:]})
+    assert env.central.clone_state() == before
 
 
 @pytest.mark.parametrize("name", ["encoding", "path"])

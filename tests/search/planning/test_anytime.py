@@ -333,7 +333,7 @@ def test_names_and_messages_are_shown_as_they_are() -> None:
     assert lines[-5:] == [f"[red] uses the model {mark}", f"[red]: {mark}", note, title, f"   1. {mark}"]
 
 
-def test_durations_have_three_digits() -> None:
+def test_durations_have_no_exponents() -> None:
     durations = [999.4, 999.6, 1234.5, 0.9996, 0.0123, 2e-5]
     assert list(map(format_duration, durations)) == ["999 s", "1,000 s", "1,234 s", "1,000 ms", "12.3 ms", "20 µs"]
 

@@ -344,15 +344,15 @@ def test_runs_are_joined_with_the_published_outcomes_on_the_same_problems(tmp_pa
 
 
 def test_a_published_answer_that_a_plan_refutes_is_an_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    solved = {"x/1": "false", "x/2": "true"}  # the second with consistent beliefs, which is another question
+    solved = {"x/1": "false", "x/2": "true"}  # a plan with consistent beliefs is one without this condition, too
     rows = [row("bfs", problem, consistent_beliefs=consistent) for problem, consistent in solved.items()]
     run = write_run(tmp_path / "a", *rows, row("bfs", "x/3", status="unsolvable"))
     published = [SearchOutcome("x", f"x/{number}", "published deep", UNSOLVABLE) for number in (1, 2, 3)]
     found = read_outcomes([run], published)
     statuses = [one.status for one in found.select("published deep", found.problems)]
-    assert statuses == [SearchStatus.ERROR, UNSOLVABLE, UNSOLVABLE]
+    assert statuses == [SearchStatus.ERROR, SearchStatus.ERROR, UNSOLVABLE]
     assert [record.getMessage() for record in caplog.records] == [
-        "published deep says that x/1 has no plan, but it has: an error"
+        f"published deep says that x/{number} has no plan, but it has: an error" for number in (1, 2)
     ]
 
 

@@ -182,8 +182,9 @@ class Command(NamedTuple):
             shown = [LOCAL.get(one, one) for one in self.arguments if not one.startswith(OF_CLUSTERS)]
         is_demo = self.arguments in [shlex.split(command)[3:] for command in DEMO]
         short = shlex.split("" if is_demo else self.shortening)
-        is_suite = not any(word.startswith("problems=") for word in shown)
-        return [*shown, *(word for word in short if is_suite or not word.startswith("per_domain="))]
+        named = {"problems=": "per_domain=", "problem=": "data.goals="}  # beside which these are refused
+        refused = tuple(one for name, one in named.items() if any(word.startswith(name) for word in shown))
+        return [*shown, *(word for word in short if not word.startswith(refused))]
 
 
 Serve = Callable[[Command, Path, Path], int]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import domains as registry
 from epigym.config.values import Count, Natural
-from epigym.errors import DamagedError, MissingError, UsageError
+from epigym.errors import DamagedError, EpigymError, MissingError, UsageError
 from epigym.io.checksummed import digest
 from epigym.language.reading import READING, Reading
 from epigym.names import unknown
@@ -90,7 +90,7 @@ class SourceOptions:
             return dict.fromkeys((*others, *settings), reason)
         if values["problem"]:
             reason = "problem= names all that is learned from: leave one of them out"
-            sampled = [f"data.{name}" for name in ("split", "goals", "partially_explored", "long_goals")]
+            sampled = [f"data.{name}" for name in ("split", "goals", "partially_explored")]
             return dict.fromkeys(("domain", "without", *sampled), reason)
         if "instances" in data:
             reason = "problems are sampled, not read: give it with data=published or problem="
@@ -270,6 +270,18 @@ def drop_isomorphic(tasks: Iterable[Task], others: Iterable[Task]) -> list[Task]
     """The tasks that differ from all others by more than names."""
     known = set(map(signature, others))
     return [task for task in tasks if signature(task) not in known]
+
+
+def drop_training(tasks: Sequence[Task], trained: Iterable[Task]) -> list[Task]:
+    """The tasks to validate on that are no training problems.
+
+    Raises:
+        EpigymError: when there are tasks, but no others.
+    """
+    found = drop_isomorphic(tasks, trained)
+    if tasks and not found:
+        raise EpigymError("all problems to validate on are training problems: give data.split=train or another seed=")
+    return found
 
 
 def summarize(rows: Sequence[Row]) -> Table:

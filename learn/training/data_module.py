@@ -17,7 +17,7 @@ from epigym.features.types import FeatureTypes
 from epigym.task.task import Task
 from learn.data.dataset import DataSet
 from learn.data.rollout import Rollout
-from learn.data.sources import DataSource, drop_isomorphic
+from learn.data.sources import DataSource, drop_training
 from learn.models.gine.network import find_network
 from learn.models.gine.paper import PaperNetwork
 from learn.training.batches import RUN, Batch, LabelledStates, PairRuns, StateSamples, Turns, split_samples
@@ -55,6 +55,7 @@ class RolloutData(LightningDataModule):
         self._settings, self._source = settings, source
         self._is_open = False
         self.corrections: list[DataSet] = []
+        self._corrected: list[Rollout] = []
 
     @cached_property
     def data(self) -> DataSet:
@@ -75,7 +76,7 @@ class RolloutData(LightningDataModule):
     @property
     def tasks(self) -> list[Task]:
         """The training problems."""
-        return [one.space.task for one in (*self.rollouts, *self.planned)]
+        return [one.space.task for one in (*self.rollouts, *self.planned, *self._corrected)]
 
     @cached_property
     def plans(self) -> DataSet | None:
@@ -107,7 +108,7 @@ class RolloutData(LightningDataModule):
             return
         settings, objective, validation = self._settings, self._settings.objective, self._settings.validation
         encoding = make_encoding(settings.encoding)
-        validating = drop_isomorphic(sample_validation(settings, self.data), self.tasks)
+        validating = drop_training(sample_validation(settings, self.data), self.tasks)
         self.problems = choose_fitting(validating, encoding)
         is_shared = issubclass(find_network(settings.model.network), PaperNetwork)
         states = LabelledStates(self.rollouts, encoding, settings.base, shared=is_shared)
@@ -130,7 +131,9 @@ class RolloutData(LightningDataModule):
         """Learn from a further data set, from the next epoch on."""
         assert isinstance(self.train, PairRuns)
         self.corrections.append(data)
-        self.train.add(data.rollouts("pairs"))
+        rollouts = data.rollouts("pairs")
+        self._corrected += rollouts
+        self.train.add(rollouts)
 
     def _describe_validation(self) -> str:
         return f"{len(self.problems)} problems" if self.validation is None else f"{len(self.validation):,}"

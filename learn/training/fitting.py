@@ -37,7 +37,16 @@ from learn.training.problems import find_first_task, fits, sample_verdict
 from learn.training.report.pictures import draw_curves, draw_predictions, draw_search_curves
 from learn.training.report.report import measure_baselines, measure_errors, write_record
 from learn.training.resuming import History, keep_last_validation, read_checkpoint, require_end_of_epoch
-from learn.training.trainer import Ended, WaitingTime, describe_end, fit, make_trainer, validate_last, write_settings
+from learn.training.trainer import (
+    EarlyEnd,
+    WaitingTime,
+    describe_end,
+    fit,
+    make_trainer,
+    validate_interrupted,
+    validate_last,
+    write_settings,
+)
 from learn.training.verdict import Agent, Verdict, judge
 
 logger = logging.getLogger(__name__)
@@ -140,23 +149,26 @@ def build(settings: Training, source: DataSource) -> tuple[GineModule, RolloutDa
     return module, data
 
 
-def _fit(settings: Training, parts: _Parts, module: GineModule, data: RolloutData) -> Ended | None:
+def _fit(settings: Training, parts: _Parts, module: GineModule, data: RolloutData) -> EarlyEnd | None:
     """Train and validate the last step; returns the interrupt or the divergence that ended the training."""
     trainer = parts.trainer
     if trainer.is_global_zero:
         (settings.run_dir / RUN_FILE).unlink(missing_ok=True)
         write_settings(settings)
     error = fit(trainer, module, data, settings.checkpoint)
-    if isinstance(error, DivergedError):
+    if not trainer.global_step or parts.history.is_validated(trainer.global_step - 1):
         return error
-    seconds = _LAST_SECONDS if error else None
-    if validate_last(trainer, module, data, parts.history, seconds) and trainer.is_global_zero:
-        keep_last_validation(settings.run_dir / CHECKPOINTS / LAST, module, parts.history)
+    if error is None:
+        error = validate_last(trainer, module, data)
+        if error is None and trainer.is_global_zero:
+            keep_last_validation(settings.run_dir / CHECKPOINTS / LAST, module, parts.history)
+    elif isinstance(error, KeyboardInterrupt) and trainer.world_size == 1:  # else the other processes have ended
+        validate_interrupted(trainer, module, data, _LAST_SECONDS)
     return error
 
 
 def _record(
-    settings: Training, parts: _Parts, module: GineModule, data: RolloutData, start: float, error: Ended | None
+    settings: Training, parts: _Parts, module: GineModule, data: RolloutData, start: float, error: EarlyEnd | None
 ) -> Finished:
     """Write model, pictures, verdict and record of the best network."""
     trainer, history, waiting = parts
@@ -189,7 +201,7 @@ def _record(
     return Finished(record["metrics"], verdict, search)
 
 
-def _describe_stop(error: Ended | None) -> str:
+def _describe_stop(error: EarlyEnd | None) -> str:
     return "" if error is None else "diverged" if isinstance(error, DivergedError) else "interrupted"
 
 
@@ -198,7 +210,7 @@ def _count_aggregations(settings: Training, trainer: Trainer, epoch: int) -> int
     return max(epoch, 0) * (1 + settings.expert.aggregation) // (trainer.max_epochs or 1)
 
 
-def _make_record(settings: Training, parts: _Parts, data: RolloutData, error: Ended | None) -> dict[str, Any]:
+def _make_record(settings: Training, parts: _Parts, data: RolloutData, error: EarlyEnd | None) -> dict[str, Any]:
     """The record of a training without its duration and verdict; draws its pictures."""
     history, first = parts.history, parts.history.rows[0]
     epochs = int(history.rows[-1]["epoch"]) + 1
@@ -329,10 +341,10 @@ def _require_same(path: Path, module: GineModule) -> None:
     content = read_checkpoint(path)
     try:
         known = content["hyper_parameters"]
-        different = [name for name, ours in module.hparams.items() if known[name] != ours]
+        different = [name for name, ours in module.hparams.items() if known.get(name) != ours]
         if not different:
             module.load_state_dict(content["state_dict"])
-    except (KeyError, RuntimeError, TypeError):
+    except (AttributeError, KeyError, RuntimeError, TypeError):
         different = ["network"]
     if different:
         raise CheckpointError(

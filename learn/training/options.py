@@ -159,14 +159,11 @@ class Training(SourceOptions):
     @classmethod
     def find_unused(cls, values: Mapping[str, Any]) -> dict[str, str]:
         """Settings that are not used, see `SourceOptions`: those of an expert need its problems."""
-        expert = (
-            {}
-            if values["expert"]["problems"]
-            else dict.fromkeys(
-                ("expert.growth", "expert.expansions"), "there is no expert: give expert.problems= or leave it out"
-            )
-        )
-        return super().find_unused(values) | expert
+        unused, expert = super().find_unused(values), values.get("expert")
+        if isinstance(expert, Mapping) and not expert.get("problems"):
+            reason = "there is no expert: give expert.problems= or leave it out"
+            unused |= dict.fromkeys(("expert.growth", "expert.expansions"), reason)
+        return unused
 
     def __post_init__(self) -> None:
         """Reject a folder with another training, and combinations of settings that do not fit."""

@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,11 +32,11 @@ from epigym.io.files import write_text
 from epigym.names import unknown
 from learn.training.module import DivergedError, GineModule
 from learn.training.options import CHECKPOINTS, LAST, OVERRIDES, Training, as_yaml
-from learn.training.resuming import ChecksummedIO, Continuation, History
+from learn.training.resuming import ChecksummedIO, Continuation
 
 C = TypeVar("C", bound=Callback)
-Ended = KeyboardInterrupt | DivergedError
-"""What may end a training early."""
+EarlyEnd = KeyboardInterrupt | DivergedError
+"""The exceptions that end a training early."""
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +91,7 @@ def make_trainer(settings: Training, *extra: Callback) -> Trainer:
 
 
 def _prepare_processes(trainer: Trainer, run_dir: Path) -> None:
-    """Tell further processes, which start this command again, the folder of the run.
+    """Give the folder of the run to further processes, which start this command again.
 
     Raises:
         UsageError: when they are started in another way, or by a job of a multirun, which they would repeat.
@@ -101,7 +101,8 @@ def _prepare_processes(trainer: Trainer, run_dir: Path) -> None:
         return
     if not isinstance(launcher, _SubprocessScriptLauncher):
         raise UsageError("trainer.strategy: processes that are forked or spawned lose the network: give ddp")
-    if HydraConfig.initialized() and HydraConfig.get().mode == RunMode.MULTIRUN:
+    is_multirun = HydraConfig.initialized() and HydraConfig.get().mode == RunMode.MULTIRUN
+    if is_multirun and trainer.world_size > 1:
         raise UsageError("trainer.devices: several processes do not train a job of -m: start each job by a command")
     sys.argv.append(f"run_dir={run_dir}")
 
@@ -215,12 +216,21 @@ def _keep_freed_memory() -> None:
         libc.mallopt(_M_MMAP_MAX, 0), libc.mallopt(_M_TRIM_THRESHOLD, -1)
 
 
-def fit(trainer: Trainer, module: GineModule, data: LightningDataModule, checkpoint: Path | None) -> Ended | None:
+def fit(trainer: Trainer, module: GineModule, data: LightningDataModule, checkpoint: Path | None) -> EarlyEnd | None:
     """Train, starting from a checkpoint if there is one; returns the interrupt or the divergence that ended it."""
     _keep_freed_memory()
+    return _catch_end(trainer, lambda: trainer.fit(module, data, ckpt_path=checkpoint and str(checkpoint)))
+
+
+def validate_last(trainer: Trainer, module: GineModule, data: LightningDataModule) -> EarlyEnd | None:
+    """Validate the averaged weights of the last step of a training that has ended; returns what `fit` does."""
+    return _catch_end(trainer, lambda: trainer.validate(module, datamodule=data, verbose=False))
+
+
+def _catch_end(trainer: Trainer, run: Callable[[], object]) -> EarlyEnd | None:
     handler = signal.getsignal(signal.SIGINT)
     try:
-        trainer.fit(module, data, ckpt_path=checkpoint and str(checkpoint))
+        run()
     except SystemExit:  # raised by Lightning after a KeyboardInterrupt; it ignores further ones from there on
         if not trainer.is_global_zero:
             raise
@@ -239,25 +249,15 @@ def _forget_processes(trainer: Trainer) -> None:
         launcher.procs.clear()
 
 
-def validate_last(
-    trainer: Trainer, module: GineModule, data: LightningDataModule, history: History, seconds: int | None = None
-) -> bool:
-    """Validate the averaged weights of the last step, unless that has happened; whether they were validated now.
+def validate_interrupted(trainer: Trainer, module: GineModule, data: LightningDataModule, seconds: int) -> None:
+    """Validate the averaged weights of the last step of an interrupted training in this process alone.
 
     Args:
-        trainer: whose training has ended.
+        trainer: whose training was interrupted.
         module: its module.
         data: its data.
-        history: its history.
-        seconds: give up after so many seconds, or when interrupted; None for no limit. Of several processes the others
-            have ended by then, and nothing is validated.
+        seconds: give up after so many seconds, or when interrupted again.
     """
-    is_alone = seconds is not None and trainer.world_size > 1
-    if history.is_validated(trainer.global_step - 1) or not trainer.global_step or is_alone:
-        return False
-    if seconds is None:
-        trainer.validate(module, datamodule=data, verbose=False)
-        return True
     for one in _find_callbacks(trainer, WeightAveraging):
         one.on_train_end(trainer, module)
     logger.info("interrupted: validating the network of the last step, for at most %d s", seconds)
@@ -265,13 +265,11 @@ def validate_last(
     signal.alarm(seconds)
     try:
         trainer.validate(module, datamodule=data, verbose=False)
-    except (KeyboardInterrupt, SystemExit):
+    except (DivergedError, KeyboardInterrupt, SystemExit):
         logger.info("its validation was given up")
-        return False
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, previous)
-    return True
 
 
 def _find_callbacks(trainer: Trainer, kind: type[C]) -> list[C]:

@@ -51,7 +51,8 @@ class Aggregation(Callback):
         assert self._history.best is not None
         data = _get_data(trainer)
         logger.info("aggregation %d of %d: the expert corrects the network", number, most)
-        made = make_corrections(self._settings, data.data, data.list_keys()[-1], number, self._history.best.model)
+        parent, validating = data.list_keys()[-1], [task for task, _ in data.problems]
+        made = make_corrections(self._settings, data.data, parent, number, self._history.best.model, validating)
         self._keys.append(made.key if made else "")
         if made is not None:
             data.add_corrections(made)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,9 @@ from rich.progress import track
 
 from epigym.errors import EpigymError
 from epigym.io.checksummed import digest
+from epigym.space.signature import signature
 from epigym.space.space import StateSpace
+from epigym.task.task import Task
 from learn.data.dataset import VERSION, DataSet, write_data_set
 from learn.data.distribution import sample_problems
 from learn.data.sources import FOLDER, digest_domains, keep_known, open_or_make
@@ -49,7 +51,7 @@ def open_plans(settings: Training, data: DataSet) -> DataSet:
 
 
 def make_corrections(
-    settings: Training, data: DataSet, parent: str, number: int, model: NetworkModel
+    settings: Training, data: DataSet, parent: str, number: int, model: NetworkModel, validating: Sequence[Task]
 ) -> DataSet | None:
     """Make the data set of an aggregation in the folder of the run; None if the expert corrects nothing.
 
@@ -59,11 +61,13 @@ def make_corrections(
         parent: key of the last one.
         number: of the aggregation, from 1 on.
         model: the network.
+        validating: the problems of the validation, which are left out.
     """
     own = _describe(settings, data, number)
     weights = {name: array.tobytes() for name, array in model.weights.items()}
     key = digest({"version": VERSION, "settings": own, "parent": parent, "weights": weights})[:32]
-    spaces = _sample(settings, data, number)
+    known = set(map(signature, validating))
+    spaces = (one for one in _sample(settings, data, number) if signature(one.task) not in known)
     found = make_corrected_trees(
         spaces,
         lambda space: model.make_scorer(space, threads=torch.get_num_threads()).score,

@@ -24,7 +24,7 @@ from epigym.features.types import FeatureTypes
 from epigym.task.task import Task
 from learn.data.dataset import DataSet
 from learn.data.rollout import Rollout
-from learn.data.sources import drop_isomorphic, keep_known, sample_tasks
+from learn.data.sources import drop_training, keep_known, sample_tasks
 from learn.models.base import Base
 from learn.models.linear.model import LinearModel, Observed, Representation
 from learn.models.model import GENERAL
@@ -113,7 +113,7 @@ def _choose_validation(data: DataSet, options: LinearOptions, seed: int, known: 
             raise EpigymError(f"{data.folder}: its problems belong to no domain that validation could sample from")
         long_goals = data.samples_long_goals
         tasks = sample_tasks(domains, "validation", options.validation_instances, seed, long_goals=long_goals)
-    return [(task, FeatureTypes(task)) for task in drop_isomorphic(tasks, known)]
+    return [(task, FeatureTypes(task)) for task in drop_training(tasks, known)]
 
 
 def _define_features(model: LinearModel, problems: Sequence[Rollout], types: Sequence[FeatureTypes]) -> dict[int, str]:

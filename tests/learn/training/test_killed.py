@@ -14,8 +14,7 @@ from lightning import Callback, Trainer
 from epigym.io.checksummed import read_checksummed
 from learn.models import open_model
 from learn.models.gine.model import NetworkModel
-from learn.training.resuming import History
-from learn.training.trainer import validate_last
+from learn.training.trainer import validate_interrupted
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.runs import PAPER, Fit, assert_same, rows_of
 
@@ -45,7 +44,8 @@ def test_killed_at_random_moments(kind: str, moments: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "code", "step"), [(signal.SIGTERM, 143, 8), (signal.SIGINT, 130, 8), (signal.SIGTERM, 143, 2)]
+    ("number", "code", "step"),
+    [(signal.SIGTERM, 143, 8), (signal.SIGINT, 130, 8), (signal.SIGINT, 130, 6), (signal.SIGTERM, 143, 2)],
 )
 def test_a_stopped_training_says_how_to_go_on(tmp_path: Path, fit: Fit, number: int, code: int, step: int) -> None:
     """Of four steps an epoch has."""
@@ -86,8 +86,6 @@ def session(process: int) -> int | None:
 class Endless:
     """A trainer that was interrupted after its third step, and whose validation does not end."""
 
-    global_step = 3
-    world_size = 1
     callbacks = ()
     is_validating = False
 
@@ -99,14 +97,14 @@ class Endless:
 
 @pytest.mark.parametrize("is_again", [False, True])
 def test_the_validation_after_an_interrupt_ends_with_its_time_or_another_interrupt(
-    tmp_path: Path, is_again: bool, caplog: pytest.LogCaptureFixture
+    is_again: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     trainer: Any = Endless()
     if is_again:
         trainer.validate = lambda *_, **__: signal.raise_signal(signal.SIGINT)
     nothing: Any = None
     caplog.set_level("INFO")
-    validate_last(trainer, nothing, nothing, History(tmp_path / "metrics.csv"), seconds=600 if is_again else 1)
+    validate_interrupted(trainer, nothing, nothing, 600 if is_again else 1)
     assert trainer.is_validating is not is_again
     assert caplog.messages[-1] == "its validation was given up"
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0

@@ -280,16 +280,25 @@ def test_a_training_that_diverges_says_why(fit: Fit, kind: tuple[str, ...]) -> N
 class Spoil(Callback):
     """Makes all weights useless after a step."""
 
+    def __init__(self, step: int) -> None:
+        self._step = step
+
     def on_train_batch_end(self, trainer: Trainer, module: LightningModule, *_: Any) -> None:
-        if trainer.global_step == 7:
+        if trainer.global_step == self._step:
             for one in module.parameters():
                 one.data.fill_(torch.nan)
 
 
-@pytest.mark.parametrize("kind", [SEARCHED, PAPER])
-def test_the_best_network_before_a_divergence_is_kept(fit: Fit, tmp_path: Path, kind: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("kind", "step"),
+    [(SEARCHED, 7), (PAPER, 7), ((*PAPER, "trainer.check_val_every_n_epoch=7"), 35)],  # the last: after the training
+)
+def test_the_best_network_before_a_divergence_is_kept(
+    fit: Fit, tmp_path: Path, kind: tuple[str, ...], step: int
+) -> None:
+    own = "+callbacks.mine"
     with pytest.raises(EpigymError, match=r"^the training diverged: after \d+ .*; the best network before is kept$"):
-        fit(*kind, "trainer.max_epochs=9", f"+callbacks.mine._target_={__name__}.Spoil")
+        fit(*kind, "trainer.max_epochs=9", f"{own}._target_={__name__}.Spoil", f"{own}.step={step}")
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     assert (record["stopped"], record["verdict"]) == ("diverged", None)
     assert all(np.isfinite(weights).all() for weights in model_of(tmp_path / "run").weights.values())

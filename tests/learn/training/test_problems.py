@@ -1,10 +1,11 @@
 """What networks learn from and are validated on: data sets of sampled problems, published ones, or files."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from types import SimpleNamespace
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from epigym.errors import DamagedError, EpigymError, MissingError, UsageError
 from epigym.io.checksummed import read_checksummed, write_checksummed
 from epigym.problem import domain_problem
 from epigym.space.signature import signature
+from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.assess import Assess
 from learn.data import distribution, making, sources
@@ -26,7 +28,8 @@ from learn.rollouts import Rollouts, make_rollouts
 from learn.train import Train, train
 from learn.train_linear import TrainLinear
 from learn.training.data_module import RolloutData
-from learn.training.expert.data import open_plans
+from learn.training.expert import data
+from learn.training.expert.data import make_corrections, open_plans
 from learn.training.problems import find_first_task, sample_validation, sample_verdict
 from tests.helpers.commands import compose
 from tests.helpers.runs import PROBLEM, SEARCHED, Fit
@@ -342,6 +345,34 @@ def test_no_training_problem_validates() -> None:
     found.module.setup()
     assert found.module.problems
     assert not trained & {signature(task) for task, _ in found.module.problems}
+
+
+def test_validation_problems_are_not_corrected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even where both have the same seed."""
+    found = problems_of("domain=gossip", *FEW[1:], "expert.problems=2", "expert.growth=0.01", "expert.aggregation=1",
+                        "seed=2042")  # fmt: skip
+    validating = sample_validation(found.settings, found.data)
+    network: Any = SimpleNamespace(weights={})
+    asked: list[str] = []
+
+    def record(spaces: Iterable[StateSpace], *_: Any) -> list[Any]:
+        asked.extend(one.task.name for one in spaces)
+        return []
+
+    monkeypatch.setattr(data, "make_corrected_trees", record)
+    assert make_corrections(found.settings, found.data, "", 1, network, []) is None
+    assert set(names_of(validating)) & set(asked)
+    before = len(asked)
+    assert make_corrections(found.settings, found.data, "", 1, network, validating) is None
+    assert len(asked) < 2 * before
+
+
+def test_where_all_others_are_training_problems_nothing_validates() -> None:
+    found = problems_of("domain=consecutive_numbers", "data.split=validation", "data.long_goals=true",
+                        "data.instances=6", "data.expansions=3", "validation.problems=1")  # fmt: skip
+    message = r"^all problems to validate on are training problems: give data\.split=train or another seed="
+    with pytest.raises(EpigymError, match=message):
+        found.module.setup()
 
 
 @pytest.mark.parametrize("encoding", ["hash", "relational"])

@@ -133,12 +133,13 @@ CASES = (
     *(
         Case(f"problem=coin_in_the_box/pl_3 data=sampled {given}",
              f"{given}: problem= names all that is learned from: leave one of them out")
-        for given in ("data.goals=2", "data.long_goals=true", "data.partially_explored=false")
+        for given in ("data.goals=2", "data.partially_explored=false")
     ),
     *(
         Case(f"encoding=relational {given}", f"{given}: there is no expert: give expert.problems= or leave it out")
         for given in ("expert.growth=0.5", "expert.expansions=9")
     ),
+    Case("expert=null", "expert=null: expected a mapping"),
     Case("batch_size=1", "batch_size=1: model=paper normalises batches: give at least 2"),
     *(
         Case(f"data=sampled {given}", f"{given}: {SAMPLED}")

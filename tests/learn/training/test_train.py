@@ -450,6 +450,21 @@ def test_a_job_of_a_multirun_does_not_start_the_command_again(fit: Fit, monkeypa
         fit(*PAPER, "trainer.devices=2", "trainer.strategy=ddp")
 
 
+class InterruptLast(Callback):
+    """Interrupts the validation after the training."""
+
+    def on_validation_start(self, trainer: Trainer, module: LightningModule) -> None:
+        if trainer.state.fn == "validate":
+            raise KeyboardInterrupt
+
+
+def test_an_interrupt_of_the_last_validation_keeps_the_best_network_so_far(fit: Fit, tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt, match="its model is kept"):
+        fit(*PAPER, "trainer.max_steps=5", f"+callbacks.mine._target_={__name__}.InterruptLast")
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["stopped"] == "interrupted"
+    assert open_model(tmp_path / "run").domain
+
+
 class Interrupt(Callback):
     """Interrupts the main process after a step, as Ctrl-C does."""
 

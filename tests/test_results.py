@@ -1,6 +1,7 @@
 """The tables of docs/results.md and docs/neural.md are those that their commands make of the raw results."""
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from statistics import median
 from typing import Any
 
@@ -20,6 +21,7 @@ from tests.test_documents import Command, commands
 DOCUMENT = "docs/results.md"
 PAGE = (ROOT / DOCUMENT).read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+NEURAL = (ROOT / "docs/neural.md").read_text(encoding="utf-8")
 RESULTS = ROOT / "docs/results"
 REPORTS = [text for text in commands(DOCUMENT) if "search.report docs/results/" in text]
 PAPER = [text for text in REPORTS if "docs/results/table_" in text]
@@ -119,10 +121,28 @@ def test_errors_of_regressors_are_as_reported() -> None:
 
 
 def test_tables_of_networks_are_as_printed() -> None:
-    page = (ROOT / "docs/neural.md").read_text(encoding="utf-8")
     for table in describe(read(RESULTS / "networks.csv.gz"), GUIDANCE.split(",")):
         _header, _rule, *rows = list_rows(table.markdown())
-        assert set(rows) <= set(list_rows(page))
+        assert set(rows) <= set(list_rows(NEURAL))
+
+
+def test_tables_of_choices_and_of_the_paper_s_regressor_are_those_of_the_searches() -> None:
+    """Of choices with both seeds; heuristics have none and count twice."""
+    found = defaultdict[tuple[str, str], list[tuple[int, int]]](list)
+    for row in read(RESULTS / "choices.csv.gz"):
+        choice = row["guidance"].removesuffix("/42").removesuffix("/1")
+        result = int(row["solved"]), int(row["expanded"])
+        found[choice, row["domain"]] += [result] * (2 if choice in ("h_ff", "h_add") else 1)
+    sums = {pair: tuple(map(sum, zip(*results, strict=True))) for pair, results in found.items()}
+    domains = sorted({domain for _, domain in sums})
+    for choice in {choice for choice, _ in sums} - {"paper"}:
+        names = f"–/–/{choice} alone/–" if choice in ("h_ff", "h_add") else choice
+        columns = [re.sub("h_ff|h_add", r"`\g<0>`", name) for name in names.split("/")]
+        columns += ["{}, {:,}".format(*sums[choice, one]) if (choice, one) in sums else "–" for one in domains]
+        assert f"| {' | '.join(columns)} |" in NEURAL
+    for domain in (domain for choice, domain in sums if choice == "paper"):
+        end = "| {} | {:,} |".format(*sums["paper", domain])
+        assert any(line.startswith(f"| {domain} |") and line.endswith(end) for line in list_rows(NEURAL))
 
 
 def test_each_domain_belongs_to_at_most_one_group_of_domains_left_out() -> None:

@@ -110,6 +110,7 @@ def test_the_planner_of_the_competition_needs_no_extra(tmp_path: Path) -> None:
          "learn"),
         ("search.solve -m problem=coin_in_the_box/pl_3 hydra/launcher=local", "hydra-joblib-launcher", "sweep"),
         ("search.solve -m problem=coin_in_the_box/pl_3 hydra/launcher=slurm", "hydra-submitit-launcher", "sweep"),
+        ("search.solve -m problem=coin_in_the_box/pl_3 hydra/sweeper=optuna", "hydra-optuna-sweeper", "sweep"),
         ("search.evaluate problems=[coin_in_the_box/pl_3] cluster=local", "submitit", "sweep"),
         ("epigym show coin_in_the_box/pl_3", "pygraphviz", "draw"),
         ("search.explore problem=coin_in_the_box/pl_3", "flask", "web"),

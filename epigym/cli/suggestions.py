@@ -24,8 +24,8 @@ def explain(error: BaseException, settings: type[Any]) -> BaseException:
     """An error of composing a configuration as one that suggests a close name or names the missing file."""
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, option = error.missing_cfg_file.rpartition("/")
-        package = f"hydra_{option.partition('_')[0]}_launcher"
-        if group == "hydra/launcher" and (lacking := missing(package)):
+        kind, package = group.removeprefix("hydra/"), f"hydra_{option.partition('_')[0]}_"
+        if kind in ("launcher", "sweeper") and (lacking := missing(package + kind)):
             return lacking
         if error.options:
             return UsageError(_name_own_class(group, option, settings) or unknown(group, option, error.options))

@@ -24,8 +24,13 @@ void run_parallel(std::size_t count, unsigned threads, Work&& work) {
         }
     };
     {
-        std::vector<std::jthread> pool;
-        for (unsigned thread = 1; thread < threads; ++thread) pool.emplace_back(run, thread);
+        struct Pool {  // not every standard library has std::jthread
+            std::vector<std::thread> threads;
+            ~Pool() {
+                for (auto& thread : threads) thread.join();
+            }
+        } pool;
+        for (unsigned thread = 1; thread < threads; ++thread) pool.threads.emplace_back(run, thread);
         run(0);
     }
     for (const auto& error : errors)

@@ -158,6 +158,8 @@ def find_model(domain: str, guidance: str, out: Path) -> Path | None:
         names = ("encoding", "objective", "base", "data")
         chosen = (f"{name}={value}" for name, value in zip(names, (kind, *choices), strict=True))
         settings = ["model=gine", "validation=ranking", *chosen, FEWER]
+    else:
+        raise SystemExit(f"unknown guidance {guidance!r}")
     folder = out / guidance.replace("/", "-") / domain
     return train([*settings, f"domain={learned}"], seed, folder, is_linear=kind == "linear")
 

@@ -70,6 +70,9 @@ def fuzz(numbers: range, seed: int, folder: Path, execute: Execution = execute_n
         execute: what to execute.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    for file in folder.glob("*.finding"):  # of an earlier run
+        if int(file.stem) in numbers:
+            file.unlink()
     shared = np.frombuffer(mmap.mmap(-1, 16), np.int64)  # the number in work, and how many were accepted
     first = numbers.start
     while first < numbers.stop:

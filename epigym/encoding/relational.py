@@ -1,10 +1,10 @@
 """E-states as typed graphs of objects, atoms, the goal, worlds and successor classes.
 
 Nodes are the objects (including agents), the subformulas of the goal and the static facts of a task; the fluents that
-are true in some world or occur in the goal; the beliefs that are certain or occur in the goal; the worlds; and a
-*row*, a successor class, for every agent and list of worlds that it considers possible at some world. A node has a
-kind, a state, and types (see `epigym.features.types`). Nothing depends on names, so a graph means the same in every
-task.
+are true in some world or occur in the goal; all beliefs but those that a false fluent is false, unless the goal has
+them; the worlds; and a *row*, a successor class, for every agent and list of worlds that it considers possible at some
+world. A node has a kind, a state, and types (see `epigym.features.types`). Nothing depends on names, so a graph means
+the same in every task.
 
 Edges lead from beliefs to their agent and fluent, from subformulas to their children, agents and fluents, from atoms
 and facts to their arguments, from worlds to their true fluents and subformulas and to their rows, and from rows to
@@ -52,7 +52,7 @@ class Relational:
     hashing, Weinberger et al. 2009). A model keeps the ids that occur in its training data; others add nothing.
 
     The graph of an e-state with more than `MAX_WORLDS` worlds has only `MAX_WORLDS` of them; the choice depends on the
-    order of fluents.
+    order of fluents and agents.
 
     Attributes:
         types_per_node: columns of type ids.

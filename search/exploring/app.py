@@ -130,11 +130,11 @@ def _refuse_other_pages(host: str) -> None:
     Names other than `host`, `localhost` and addresses may be DNS names that another page has bound to this machine (DNS
     rebinding).
     """
-    if not re.fullmatch(rf"({re.escape(host)}|localhost|[\d.]+|\[[\da-fA-F:]+\])(:\d+)?", request.host):
+    if not re.fullmatch(rf"({re.escape(host)}|localhost|[\d.]+|\[[\da-fA-F:]+\])(:\d+)?", request.host, re.IGNORECASE):
         abort(400, f"served as {host}, not as {request.host}: open the address that the command printed")
     origin = request.headers.get("Origin", f"http://{request.host}")
     site = request.headers.get("Sec-Fetch-Site", "none")
-    if origin.partition("://")[2] != request.host or site not in ("none", "same-origin"):
+    if origin.partition("://")[2].lower() != request.host.lower() or site not in ("none", "same-origin"):
         abort(403, "another page asks: open the address that the command printed")
 
 

@@ -35,14 +35,13 @@ function link(text, path, number) {
 }
 
 async function ask(url, options = {}) {
-  let response;
+  let answer;
   try {
     const headers = { Accept: "application/json", "Content-Type": "application/json" };
-    response = await fetch(url, { ...options, headers });
+    answer = await (await fetch(url, { ...options, headers })).json();
   } catch (error) {
     throw options.signal?.aborted ? error : new Error("the server does not answer: start it again");
   }
-  const answer = await response.json();
   if (answer.error) throw new Error(answer.error);
   return answer;
 }
@@ -224,5 +223,6 @@ at("stop").addEventListener("click", () => searching.abort());
 window.addEventListener("pagehide", () => searching?.abort());
 remember = () => {};  // the address of a step is that of its path, see `arrive`
 document.addEventListener("shown", arrive);
-go(Number(new URLSearchParams(location.search).get("step") ?? last));
+const asked = Math.trunc(new URLSearchParams(location.search).get("step") ?? last);
+go(Number.isNaN(asked) ? last : asked);
 restoreFocus();

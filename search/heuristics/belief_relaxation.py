@@ -36,7 +36,7 @@ class _Relaxing(Heuristic):
         return self._scores(self._relaxation(ids)) if self._instead is None else self._instead.score(ids)
 
     def evaluate(self, ids: NDArray[np.int32], parents: NDArray[np.int64], actions: NDArray[np.int64]) -> Estimates:
-        """Scores, and as preferred actions the applicable actions of the relaxed plan, from one relaxation."""
+        """Scores, and as preferred actions those of the relaxation, from one relaxation."""
         if self.relaxation is None:
             return super().evaluate(ids, parents, actions)
         relaxed = self.relaxation(ids)

@@ -113,6 +113,13 @@ def test_the_browser_goes_back_and_forth(visit: Any, servers: dict[str, str]) ->
     assert page.inner_text("#happened") == "Step 1: lift"
 
 
+@pytest.mark.parametrize(("step", "shown"), [("abc", 3), ("1.5", 1), ("7", 3), ("-1", 0)])
+def test_a_step_that_does_not_exist_is_the_nearest_or_the_last(visit: Any, step: str, shown: int) -> None:
+    page = visit("coin", f"?after=lift,look,shout&step={step}")
+    wait(page, "#count", f"^{shown} / 3$")
+    assert rows(page)
+
+
 def test_the_step_that_is_shown_is_where_actions_are_taken(visit: Any, servers: dict[str, str]) -> None:
     page = visit("coin", "?after=lift,look,shout")
     page.keyboard.press("ArrowLeft")

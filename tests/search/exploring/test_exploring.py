@@ -147,7 +147,7 @@ def test_an_error_of_the_program_is_one_line(coin: FlaskClient, monkeypatch: pyt
 @pytest.mark.parametrize(
     ("host", "is_served"),
     [
-        *((name, True) for name in ("127.0.0.1:8765", "localhost:1", "[::1]:80", "192.168.0.7", "lab.example:8765")),
+        *((name, True) for name in ("127.0.0.1:8765", "localhost:1", "[::1]:80", "192.168.0.7", "LAB.example:8765")),
         *((name, False) for name in ("evil.example", "127.0.0.1.evil.example:1", "localhost.evil", "[")),
     ],
 )

@@ -45,3 +45,10 @@ def test_titles_sort_by_keys(open_page: Any, address: str) -> None:
     assert page.locator("table").last.locator("td:first-child").all_inner_texts() == ["x_y/1", "z/1", "x_y/2"]
     page.keyboard.press("Enter")
     assert page.locator("table").last.locator("td:first-child").all_inner_texts() == ["z/1", "x_y/1", "x_y/2"]
+    page.get_by_role("button", name="hfs/gnn outcome").last.click()
+    titles = page.locator("table").last.locator("tr").first.locator("th")
+    column = 1 + titles.evaluate_all("titles => titles.findIndex(title => title.ariaSort)")
+    outcomes = page.locator("table").last.locator(f"tbody tr td:nth-child({column})")
+    assert outcomes.all_inner_texts() == ["–", "solved", "solved"]
+    page.get_by_role("button", name="hfs/gnn outcome").last.click()
+    assert outcomes.all_inner_texts() == ["solved", "solved", "–"]

@@ -203,7 +203,7 @@ bool Relaxer::extract(Truths& truths) {
     return unreached_goals_ == 0;
 }
 
-// Clears the last relaxed plan, of which memory may have run out.
+// Clears the last relaxed plan, which may be incomplete after memory ran out.
 void Relaxer::clear_plan() {
     for (auto action : used_actions_) used_[action] = 0;
     for (Node node : touched_) wanted_[node] = 0;

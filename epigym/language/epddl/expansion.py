@@ -29,7 +29,7 @@ MAX_INSTANCES: Final = 2**20
 
 
 def limit_instances(instances: Iterable[T], kind: str, name: syntax.Symbol) -> Iterator[T]:
-    """Pass on instances of what is named or bound at `name`. Raises LimitError after `MAX_INSTANCES` of them."""
+    """Yield the instances of a name or of the variable bound at `name`. Raises LimitError after `MAX_INSTANCES`."""
     for count, instance in enumerate(instances):
         if count == MAX_INSTANCES:
             message = f"{kind} {str(name)!r} has more than {MAX_INSTANCES} instances: give its variables narrower types"

@@ -120,7 +120,7 @@ def parse(source: SourceText, start: str = "problem", names: Iterable[str] = ())
 
     Args:
         source: the text.
-        start: what it is.
+        start: `problem` or `formula`.
         names: words of other languages that are names here, though they contain `-` or are keywords.
 
     Raises:

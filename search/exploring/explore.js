@@ -175,7 +175,7 @@ async function solve() {
   at("rest").replaceChildren();
   at("told").textContent = "Searching with " + settings.searcher
     + (settings.timeLimit === null ? "" : ", for at most " + settings.timeLimit + " s")
-    + ". You can look around meanwhile.";
+    + ". You can look at other steps meanwhile; an action stops the search.";
   const clock = setInterval(() => at("clock").textContent = Math.round((Date.now() - began) / 1000) + " s", 1000);
   try {
     const { plan, told } = await ask("/solve?after=" + listed(start),
@@ -205,8 +205,8 @@ function restoreFocus() {
   if (id) at(id === "undo" && !step ? "actions" : id).focus();
 }
 
-at("summary").textContent = data.agents.length + " agents, " + data.fluents.length + " facts, " + settings.actions
-  + " actions";
+at("summary").textContent = [[data.agents.length, "agent"], [data.fluents.length, "fact"], [settings.actions, "action"]]
+  .map(([count, noun]) => count + " " + noun + (count === 1 ? "" : "s")).join(", ");
 at("plan-title").textContent = "Path";
 at("sorted").checked = sessionStorage.getItem("sorted") === "true";
 at("sorted").addEventListener("change", () => {

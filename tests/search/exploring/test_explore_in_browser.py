@@ -98,6 +98,13 @@ def test_actions_are_taken_and_undone_and_the_address_tells_them(visit: Any, ser
     assert page.inner_text("#told") == "The goal is reached here."
 
 
+@pytest.mark.parametrize(
+    ("name", "summary"), [("crowded", "1 agent, 2 facts, 250 actions"), ("looking", "2 agents, 2 facts, 1 action")]
+)
+def test_the_problem_is_summed_up(visit: Any, name: str, summary: str) -> None:
+    assert visit(name).inner_text("#summary") == summary
+
+
 def test_the_browser_goes_back_and_forth(visit: Any, servers: dict[str, str]) -> None:
     page = visit("coin")
     take(page, "lift")

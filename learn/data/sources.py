@@ -278,8 +278,10 @@ def drop_training(tasks: Sequence[Task], trained: Iterable[Task]) -> list[Task]:
     Raises:
         EpigymError: when there are tasks, but no others.
     """
+    if not tasks:  # validation by loss: no signature of a training problem is needed
+        return []
     found = drop_isomorphic(tasks, trained)
-    if tasks and not found:
+    if not found:
         raise EpigymError("all problems to validate on are training problems: give data.split=train or another seed=")
     return found
 

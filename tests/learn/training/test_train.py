@@ -274,16 +274,18 @@ def test_training_stops_early(fit: Fit, tmp_path: Path, overrides: tuple[str, ..
     assert read_checkpoint(tmp_path / "run" / "checkpoints" / "last.ckpt")["epoch"] == len(scores) - 1
 
 
-@pytest.mark.slow
-def test_several_processes_share_the_samples(tmp_path: Path) -> None:
-    command = [
-        *(sys.executable, "-m", "learn.train", *PAPER, "batch_size=32", "trainer.max_epochs=1", "trainer.devices=2"),
-        f"run_dir={tmp_path}/run",
-    ]
+def train_in_two_processes(run: Path, *overrides: str, code: int = 0) -> None:
+    """See how the command ends."""
+    command = [sys.executable, "-m", "learn.train", *PAPER, "trainer.devices=2", f"run_dir={run}", *overrides]
     done = subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=False
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == code, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_several_processes_share_the_samples(tmp_path: Path) -> None:
+    train_in_two_processes(tmp_path / "run", "batch_size=32", "trainer.max_epochs=1")
     metrics = json.loads((tmp_path / "run" / "run.json").read_text())["metrics"]
     assert metrics["step"] + 1 == math.ceil(math.ceil(metrics["train/samples"] / 2) / 32)
     assert open_model(tmp_path / "run").domain
@@ -475,14 +477,8 @@ class Interrupt(Callback):
 
 @pytest.mark.slow
 def test_of_several_processes_an_interrupt_keeps_the_best_network_so_far(tmp_path: Path) -> None:
-    command = [
-        *(sys.executable, "-m", "learn.train", *PAPER, "batch_size=16", "trainer.devices=2", f"run_dir={tmp_path}/run"),
-        f"+callbacks.mine._target_={__name__}.Interrupt",
-    ]
-    done = subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=False
-    )
-    assert done.returncode == 130, done.stdout + done.stderr
+    own = f"+callbacks.mine._target_={__name__}.Interrupt"
+    train_in_two_processes(tmp_path / "run", "batch_size=16", own, code=130)
     assert json.loads((tmp_path / "run" / "run.json").read_text())["stopped"] == "interrupted"
     assert open_model(tmp_path / "run").domain
 

@@ -18,7 +18,7 @@ from epigym.errors import TaskError
 from epigym.space.branching import outcomes_of
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.space import StateSpace
-from epigym.task.formula import believes, literal
+from epigym.task.formula import Formula, and_, believes, fluent, not_, or_
 from epigym.task.task import Task
 from search.heuristics import Heuristic
 
@@ -45,12 +45,20 @@ class Choice:
 
 
 class Belief(StrEnum):
-    """The belief of an agent about a fluent."""
+    """The belief of an agent about a fluent, the same at all designated worlds but for the last two.
+
+    Who is sure whether the fluent is true believes it at some of them, and the opposite at others.
+    """
 
     TRUE = "true"
     FALSE = "false"
     UNSURE = "unsure"
     EVERYTHING = "everything"
+    SURE = "sure whether"
+    VARIES = "varies"
+
+
+_ALTERNATIVES = (Belief.EVERYTHING, Belief.TRUE, Belief.FALSE, Belief.SURE, Belief.UNSURE)  # the first that holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +90,8 @@ class Exploration:
         self.space = space
         self.heuristic = heuristic
         self._facts = list(product(space.task.agents, space.task.fluents))
-        self._believed, self._denied = (
-            space.query(believes(agent, literal(fluent, value)) for agent, fluent in self._facts)
-            for value in (True, False)
+        self._beliefs = space.query(
+            formula for agent, name in self._facts for formula in _make_alternatives(agent, fluent(name))
         )
         # The perspective of an agent need not be an e-state of the problem, nor satisfy `consistent_beliefs`.
         self._seen = StateSpace(replace(space.task, actions=(), goal=(), structure=None))
@@ -129,11 +136,10 @@ class Exploration:
     def find_changes(self, path: Sequence[str], action: str) -> list[BeliefChange]:
         """Find the beliefs about fluents that `action` changes after a path."""
         *_, now, afterwards = walk(self.space, [*path, action])
-        states = [now, afterwards]
-        beliefs = zip(self._facts, *self._believed(states), *self._denied(states), strict=True)
+        both = self._beliefs([now, afterwards]).reshape(2, len(self._facts), len(_ALTERNATIVES))
         changes = (
-            BeliefChange(agent, fluent, _name_belief(now, now_not), _name_belief(then, then_not))
-            for (agent, fluent), now, then, now_not, then_not in beliefs
+            BeliefChange(agent, name, *map(_name_belief, holds))
+            for (agent, name), holds in zip(self._facts, both.swapaxes(0, 1).tolist(), strict=True)
         )
         return [change for change in changes if change.now is not change.afterwards]
 
@@ -151,7 +157,15 @@ class Exploration:
         return replace(self.space.task, initial=self.space.model(walk(self.space, path)[-1]).state)
 
 
-def _name_belief(is_believed: bool, is_denied: bool) -> Belief:
-    if is_believed and is_denied:
-        return Belief.EVERYTHING
-    return Belief.TRUE if is_believed else Belief.FALSE if is_denied else Belief.UNSURE
+def _make_alternatives(agent: str, fact: Formula) -> Iterator[Formula]:
+    """A formula for each of `_ALTERNATIVES`, which holds if the belief is of this kind at all designated worlds."""
+    it, opposite = believes(agent, fact), believes(agent, not_(fact))
+    yield and_(it, opposite)
+    yield it
+    yield opposite
+    yield or_(it, opposite)
+    yield and_(not_(it), not_(opposite))
+
+
+def _name_belief(holds: Sequence[bool]) -> Belief:
+    return next((kind for kind, is_it in zip(_ALTERNATIVES, holds, strict=True) if is_it), Belief.VARIES)

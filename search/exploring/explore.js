@@ -5,6 +5,7 @@ const LISTED = 200;  // actions listed at most
 const answers = new Map();  // of the server, by address: an e-state never changes
 let searching = null;  // ends the search
 let arrived = null;  // the step whose actions are shown
+let late = null;  // leads to a plan that was found while another step was shown
 
 const eyes = [[], ...data.agents.map((_, agent) => [agent])].map(agents =>
   [agents, agents.length
@@ -73,7 +74,10 @@ async function showEyes() {
     else eye.removeAttribute("aria-current");
   }
   if (!path.length) return;
-  if (!viewAt(step)) return at("picture").replaceChildren(at("beliefs").textContent);  // whose eyes see nothing
+  if (!viewAt(step)) {  // whose eyes see nothing
+    for (const id of ["size", "key", "world"]) at(id).replaceChildren();
+    return at("picture").replaceChildren(at("beliefs").textContent);
+  }
   const url = "/perspective?after=" + listed(here()) + "&as=" + listed(path.map(agent => data.agents[agent]));
   const [asked, whose] = [step, path];
   const still = () => asked === step && whose === path;
@@ -163,6 +167,7 @@ function showRest() {
   at("told").textContent = !rest.length ? reached.every(Boolean) ? "The goal is reached here." : ""
     : rest.length + (rest.length === 1 ? " action goes" : " actions go") + " on from here"
       + (reached.every(Boolean) ? " and " + (rest.length === 1 ? "reaches" : "reach") + " the goal:" : ":");
+  if (late) at("told").append(" ", late);
   at("rest").replaceChildren(...rest.map((name, number) => make("li", {}, link(name, names, step + number + 1))));
 }
 
@@ -172,6 +177,7 @@ async function solve() {
   searching = stop;
   at("solve").disabled = true;
   at("stop").hidden = false;
+  at("stop").focus();
   at("rest").replaceChildren();
   at("told").textContent = "Searching with " + settings.searcher
     + (settings.timeLimit === null ? "" : ", for at most " + settings.timeLimit + " s")
@@ -181,7 +187,10 @@ async function solve() {
     const { plan, told } = await ask("/solve?after=" + listed(start),
       { method: "POST", body: "{}", signal: stop.signal });
     at("told").textContent = told;
-    if (plan?.length) location.assign(address([...start, ...plan], start.length));
+    if (!plan?.length) return;
+    if (step === start.length) return location.assign(address([...start, ...plan], start.length));
+    late = link("show the plan from step " + start.length, [...start, ...plan], start.length);
+    at("told").append(" ", late);
   } catch (error) {
     if (stop.signal.aborted) at("told").textContent = "The search was stopped.";
     else at("told").replaceChildren(wrong(error));
@@ -189,6 +198,7 @@ async function solve() {
     clearInterval(clock);
     searching = null;
     at("solve").disabled = false;
+    if (document.activeElement === at("stop")) at("solve").focus();
     at("stop").hidden = true;
     at("clock").textContent = "";
   }

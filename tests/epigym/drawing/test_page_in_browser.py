@@ -147,6 +147,32 @@ def test_beliefs_are_marked_where_they_changed_and_nested_on_demand(visit: Any) 
     assert row(page, "tail") == ["true", "✓", "✓"]
 
 
+def test_who_is_sure_whether_differs_from_who_is_unsure(visit: Any) -> None:
+    page = visit("coin", viewport=WIDE)
+    page.locator("#slider").fill("2")  # a has looked, b has noticed
+    page.get_by_role("button", name="what b believes").click()
+    page.get_by_role("button", name="what b believes that a believes").click()
+    assert row(page, "tail")[0] == "sure whether"
+    assert page.locator("#beliefs td.changed").first.inner_text() == "sure whether"
+    page.evaluate("at('picture').replaceChildren(byAgent(nodes[2].view.nested[1]))")  # as of a large e-state
+    sure, unsure = page.locator("#by-agent tbody tr").first.locator(".long").all_inner_texts()
+    assert ("whether tail" in sure.split(", "), unsure) == (True, "nothing")
+
+
+def test_the_focus_stays_where_its_button_is_drawn_anew(visit: Any) -> None:
+    page = visit("coin")
+    page.get_by_role("button", name="what b believes").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "what b believes"
+    page.locator("#last").press("Enter")
+    assert page.evaluate("document.activeElement.id") == "slider"  # there is no later step
+    page = visit("robots")
+    page.get_by_role("button", name="1. ", exact=False).first.press("Enter")
+    page.go_back()
+    page.wait_for_selector("text='At the start'")
+    assert page.evaluate("document.activeElement.textContent").startswith("1. ")
+
+
 def test_beliefs_that_are_right_or_wrong_differ(visit: Any) -> None:
     page = visit("box")
     page.keyboard.press("End")

@@ -17,6 +17,7 @@ from search.exploring.exploration import Belief, BeliefChange, Exploration
 from search.heuristics import Heuristic, make_heuristic
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
+from tests.helpers.policy_tasks import random_task
 from tests.helpers.sensing import looking
 from tests.helpers.tasks import COIN, DELUDED
 
@@ -39,13 +40,14 @@ def along(path: Sequence[str]) -> list[list[str]]:
 
 
 def find_belief(model: KripkeModel, agent: str, fluent: str) -> Belief:
-    """The same by the truth of formulas."""
-    return {
-        (True, True): Belief.EVERYTHING,
-        (True, False): Belief.TRUE,
-        (False, True): Belief.FALSE,
-        (False, False): Belief.UNSURE,
-    }[model.holds(f"B({agent}, {fluent})"), model.holds(f"B({agent}, -{fluent})")]
+    """The same by the values at the worlds that the agent considers possible, for each designated world."""
+    seen = [
+        {fluent in model.true_fluents(other) for other in model.successors(agent, world)} for world in model.designated
+    ]
+    if len(values := set().union(*seen)) < 2:
+        return {(): Belief.EVERYTHING, (True,): Belief.TRUE, (False,): Belief.FALSE}[tuple(values)]
+    kinds = {len(one) for one in seen}
+    return Belief.SURE if kinds <= {0, 1} else Belief.UNSURE if kinds == {2} else Belief.VARIES
 
 
 @pytest.mark.parametrize(("problem", "path"), PATHS.items())
@@ -84,11 +86,22 @@ def test_actions_that_are_forbidden_cannot_be_taken() -> None:
 
 @pytest.mark.parametrize(("problem", "path"), PATHS.items())
 def test_beliefs_are_what_holds(problem: str, path: list[str]) -> None:
-    found, space = exploration(problem), StateSpace(load_problem(problem))
-    seen = 0
+    assert check_changes(exploration(problem), path)
+
+
+def test_beliefs_at_several_designated_worlds_are_what_holds() -> None:
+    kinds = set[Belief]()
+    for seed in range(60):
+        kinds |= check_changes(of_space(StateSpace(random_task(seed))), [])
+    assert kinds == set(Belief)
+
+
+def check_changes(found: Exploration, path: Sequence[str]) -> set[Belief]:
+    """Compare what each action changes along a path; return the beliefs before and after."""
+    kinds = set[Belief]()
     for part in along(path):
         for choice in found.list_choices(part):
-            now, then = (space.model(state) for state in walk(space, [*part, choice.name])[-2:])
+            now, then = (found.space.model(state) for state in walk(found.space, [*part, choice.name])[-2:])
             expected = [
                 BeliefChange(agent, fluent, before, after)
                 for agent in now.agents
@@ -96,8 +109,8 @@ def test_beliefs_are_what_holds(problem: str, path: list[str]) -> None:
                 if (before := find_belief(now, agent, fluent)) != (after := find_belief(then, agent, fluent))
             ]
             assert found.find_changes(part, choice.name) == expected
-            seen += len(expected)
-    assert seen
+            kinds.update(belief for change in expected for belief in (change.now, change.afterwards))
+    return kinds
 
 
 @pytest.mark.parametrize(("problem", "path"), PATHS.items())
@@ -184,6 +197,7 @@ def test_outcomes_can_be_chosen_where_an_action_has_several() -> None:
     assert last["action"] == "look: yes"
     assert last["witnesses"] == ("saw", "missed")
     assert found.find_changes([], "look: yes") == [BeliefChange("a", "p", Belief.UNSURE, Belief.TRUE)]
+    assert found.find_changes([], "look") == [BeliefChange("a", "p", Belief.UNSURE, Belief.SURE)]
 
 
 def test_where_designated_worlds_disagree_only_outcomes_can_be_chosen() -> None:

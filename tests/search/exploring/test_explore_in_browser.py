@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from epigym import StateSpace, load_problem
+from epigym import Reading, StateSpace, load_problem
 from epigym.language import parse_mastar
 from epigym.task.formula import fluent
 from search.agents.limits import Limits
@@ -23,6 +23,7 @@ from tests.helpers.tasks import COIN, DELUDED
 pytestmark = pytest.mark.slow
 
 NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1280, "height": 800}
+LAMP = Reading(domain_file="docs/epddl/lamp.epddl", libraries=("docs/epddl/kinds.epddl",))
 PROBLEMS = {
     "coin": lambda: parse_mastar(COIN),
     "box": lambda: load_problem("coin_in_the_box/pl_7"),
@@ -32,6 +33,7 @@ PROBLEMS = {
     "crowded": lambda: parse_mastar(CROWDED),
     "looking": lambda: looking((fluent("q"), "sees")),
     "endless": lambda: load_problem("grapevine/scaling_15"),
+    "lamp": lambda: load_problem("docs/epddl/lamp-1.epddl", LAMP),
 }
 MANY = [f"push_{number}" for number in range(250)]
 CROWDED = (
@@ -213,6 +215,16 @@ def test_what_would_be_believed_is_one_click_away(visit: Any) -> None:
     wait(page, ".if", "After open_a all believe about facts what they do now.")
 
 
+def test_who_will_know_whether_a_fact_holds_is_told(visit: Any) -> None:
+    page = visit("lamp")
+    page.get_by_role("button", name="what agents would believe after look_Ann").first.click()
+    page.wait_for_selector(".if table")
+    assert page.locator(".if tbody td").all_inner_texts() == ["Ann", "lit", "unsure", "sure whether"]
+    take(page, "look_Ann")
+    page.get_by_role("button", name="as Ann sees it").click()
+    assert page.locator("#beliefs td").first.inner_text() == "sure whether"
+
+
 def test_the_e_state_is_shown_in_the_eyes_of_an_agent(visit: Any) -> None:
     page = visit("box", "?after=open_a,peek_a")
     assert page.locator("#picture .node").count() == 3
@@ -241,6 +253,7 @@ def test_who_believes_everything_is_told(visit: Any) -> None:
     page = visit("deluded", "?after=flip,shout")
     page.get_by_role("button", name="as b sees it").click()
     wait(page, "#picture", "Here b considers no world possible and believes everything.")
+    assert [page.inner_text(f"#{name}") for name in ("size", "key", "world")] == ["", "", ""]
 
 
 def test_a_plan_is_found_and_walked(visit: Any, servers: dict[str, str]) -> None:
@@ -253,6 +266,26 @@ def test_a_plan_is_found_and_walked(visit: Any, servers: dict[str, str]) -> None
     page.go_back()
     wait(page, "#happened", "Step 1: lift")
     assert page.url == servers["coin"] + "?after=lift"
+
+
+def test_a_plan_that_is_late_does_not_move_the_page(visit: Any, servers: dict[str, str]) -> None:
+    page = visit("coin", "?after=lift,look&step=1")
+    page.evaluate("solve(); visit(2)")  # the answer is there only after the step
+    page.wait_for_selector("#told a")
+    assert page.inner_text("#happened") == "Step 2: look"
+    page.keyboard.press("Home")
+    page.get_by_role("link", name="show the plan from step 1").click()
+    page.wait_for_url("**/*after=lift,look,shout&step=1")
+
+
+def test_the_focus_stays_with_the_search(visit: Any) -> None:
+    page = visit("endless")
+    page.locator("#solve").press("Enter")
+    wait(page, "#told", "Searching with bfs")
+    assert page.evaluate("document.activeElement.id") == "stop"
+    page.keyboard.press("Enter")
+    wait(page, "#told", "The search was stopped.")
+    assert page.evaluate("document.activeElement.id") == "solve"
 
 
 def test_why_there_is_no_plan_is_told(visit: Any) -> None:

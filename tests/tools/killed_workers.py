@@ -80,6 +80,8 @@ def main() -> None:
     parser.add_argument("records", type=int)
     parser.add_argument("most", type=int, help="kills")
     given = parser.parse_args()
+    if not 0 < given.most <= given.records or given.records % len(PROBLEMS):
+        parser.error(f"expected a multiple of {len(PROBLEMS)} records, and from 1 to so many kills")
     with tempfile.TemporaryDirectory() as folder:
         kills, starts, differences = kill_at_random(Path(folder), given.records, given.most)
     print(f"{given.records} records, {kills} kills, {starts} starts, {len(differences)} rows differ")

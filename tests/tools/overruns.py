@@ -117,6 +117,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0, help="little time")
     parser.add_argument("--memory", default="100MiB", help="little memory")
     options = parser.parse_args()
+    if not 0 < options.seconds < LONG:
+        parser.error(f"--seconds {options.seconds:g}: expected more than 0 and less than {LONG:g}")
     task = load_problem(options.problem)
     rows: list[Overrun] = []
     with TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@ variables. Conditions after `|` are tested as soon as their variables are bound.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import product
+from itertools import count, product
 from typing import Final, TypeAlias, TypeVar
 
 from epigym.errors import LimitError
@@ -25,14 +25,20 @@ Test: TypeAlias = Callable[[Assignment], bool]
 Builder: TypeAlias = Callable[[Assignment], Formula]
 Expansion: TypeAlias = Callable[[Assignment], Iterator[T]]
 MAX_INSTANCES: Final = 2**20
-"""The most instances of a predicate, an action, or one quantifier or list: short texts can have too many for memory."""
+"""The most instances of a predicate or an action: short texts can have too many for memory."""
+MAX_EXPANDED: Final = 2**24
+"""The most instances of a quantifier or list in a problem, for all actions and all instances of what is around it."""
 
 
 def limit_instances(instances: Iterable[T], kind: str, name: syntax.Symbol) -> Iterator[T]:
-    """Yield the instances of a name or of the variable bound at `name`. Raises LimitError after `MAX_INSTANCES`."""
-    for count, instance in enumerate(instances):
-        if count == MAX_INSTANCES:
-            message = f"{kind} {str(name)!r} has more than {MAX_INSTANCES} instances: give its variables narrower types"
+    """Yield the instances of a predicate or an action. Raises LimitError after `MAX_INSTANCES`."""
+    return _limit(instances, MAX_INSTANCES, count(), kind, name)
+
+
+def _limit(instances: Iterable[T], most: int, counts: Iterator[int], kind: str, name: syntax.Symbol) -> Iterator[T]:
+    for instance, number in zip(instances, counts, strict=False):
+        if number == most:
+            message = f"{kind} {str(name)!r} has more than {most} instances: give its variables narrower types"
             raise LimitError(f"{name.location}: {message}")
         yield instance
 
@@ -131,7 +137,7 @@ class Expander:
             return lambda assignment: (element for part in parts for element in part(assignment))
         bind = self.compile_assignments(elements.binder, default, members)
         if members is None:  # relations may have a pair for each two of many worlds
-            bind = _limit(bind, "list", elements.place)
+            bind = _limit_expanded(bind, "list", elements.place)
         body = self.compile_list(elements.body, default, compile_item, members)
         return lambda assignment: (element for inner in bind(assignment) for element in body(inner))
 
@@ -178,7 +184,7 @@ class Expander:
                 before, after = self.compile_test(premise), self.compile_test(conclusion)
                 return lambda assignment: not before(assignment) or after(assignment)
             case syntax.Quantified(_, binder, body):
-                bind = _limit(self.compile_assignments(binder, "object"), "quantifier", condition.place)
+                bind = _limit_expanded(self.compile_assignments(binder, "object"), "quantifier", condition.place)
                 inner, quantify = self.compile_test(body), all if condition.is_universal else any
                 return lambda assignment: quantify(inner(values) for values in bind(assignment))
             case _:
@@ -214,7 +220,7 @@ class Expander:
                 for variable in binder.variables:
                     if not variable.types:
                         self.readings.note("untyped", variable.name)
-                bind = _limit(self.compile_assignments(binder, "object"), "quantifier", formula.place)
+                bind = _limit_expanded(self.compile_assignments(binder, "object"), "quantifier", formula.place)
                 inner = self.compile_formula(body)
                 return lambda assignment: _join(formula.is_universal, map(inner, bind(assignment)))
             case syntax.Modal():
@@ -267,8 +273,9 @@ class Expander:
         return lookup
 
 
-def _limit(bind: Expansion[Assignment], kind: str, place: syntax.Symbol) -> Expansion[Assignment]:
-    return lambda assignment: limit_instances(bind(assignment), kind, place)
+def _limit_expanded(bind: Expansion[Assignment], kind: str, place: syntax.Symbol) -> Expansion[Assignment]:
+    counts = count()
+    return lambda assignment: _limit(bind(assignment), MAX_EXPANDED, counts, kind, place)
 
 
 def _compile_pair(names: EventPair) -> Callable[[Assignment], list[tuple[str, str]]]:

@@ -338,12 +338,15 @@ BY_TWO = "(:action a :parameters (?i ?j - agent) :action-type (basic (nil)))"
         (event(":precondition (forall (?j ?k - agent) (r ?j))"), "A B C", "4:51: quantifier 'forall'"),
         (event(":precondition (exists (?x - agent | (exists (?j ?k - agent) (false))) (p))"), "A B C",
          "4:73: quantifier 'exists'"),
+        (event(":precondition (forall (?j - agent) (exists (?k - agent) (r ?k)))"), "A B C",
+         "4:72: quantifier 'exists'"),
         (event(":effects (:forall (?j ?k - agent) (r ?j))"), "A B C", "4:46: list ':forall'"),
     ],
 )  # fmt: skip
 def test_too_many_instances(monkeypatch: pytest.MonkeyPatch, items: str, agents: str, what: str) -> None:
-    """A short text can have more instances than fit into memory."""
+    """A short text can have more instances than fit into memory, also where quantifiers are nested."""
     monkeypatch.setattr(expansion, "MAX_INSTANCES", 7)
+    monkeypatch.setattr(expansion, "MAX_EXPANDED", 7)
     init = ONE_WORLD.replace("B (w w)", "")
     if items.startswith("(:event"):
         items += f" (:action e :parameters (?i - agent) :action-type (public (e ?i)) {PUBLIC})"
@@ -352,7 +355,7 @@ def test_too_many_instances(monkeypatch: pytest.MonkeyPatch, items: str, agents:
 
 
 def test_pairs_of_worlds_are_not_limited_as_instances(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expansion, "MAX_INSTANCES", 7)
+    monkeypatch.setattr(expansion, "MAX_EXPANDED", 7)
     init = ":worlds (w v u) :relations (A (:forall (?x ?y - world) (?x ?y)) B ()) :labels () :designated (w)"
     assert task(init=init).initial.successors[0] == (frozenset(range(3)),) * 3
 

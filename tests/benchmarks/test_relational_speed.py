@@ -1,7 +1,8 @@
-"""How fast typed graphs are built and scored; run by hand: `pytest tests/benchmarks/test_relational_speed.py`.
+"""How fast typed graphs are built and scored, and by how many threads; run by hand:
+`pytest tests/benchmarks/test_relational_speed.py`.
 
-Batches of the e-states that breadth-first searches of sampled problems meet first. Times are of the processor; they are
-printed, not asserted.
+Batches of the e-states that breadth-first searches of sampled problems meet first. Times are of the processor, those of
+threads of the clock; they are printed, not asserted.
 """
 
 import time
@@ -102,3 +103,18 @@ def test_scoring(domain: str, width: int, batch: int, benchmark: BenchmarkFixtur
 
     benchmark.pedantic(run, rounds=ROUNDS, warmup_rounds=1)
     lines.append(describe(domain, f"score, {width}, by {batch}", benchmark))
+
+
+@pytest.mark.benchmark(timer=time.perf_counter)
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_threads(domain: str, threads: int, benchmark: BenchmarkFixture, lines: list[str]) -> None:
+    core = _core.GineNetwork(random_weights(32, LAYERS), np.arange(TYPE_IDS + 1) % TYPES)
+
+    def run() -> None:
+        for encoder, parts in batches(domain):
+            for ids in parts:
+                core.score(encoder.core, ids, threads)
+
+    benchmark.pedantic(run, rounds=ROUNDS, warmup_rounds=1)
+    lines.append(describe(domain, f"scored by {threads}", benchmark))

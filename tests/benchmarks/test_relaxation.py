@@ -1,6 +1,7 @@
 """How fast the relaxation is; run by hand: `pytest tests/benchmarks/test_relaxation.py`.
 
-Evaluations of batches of e-states and the time to build it. Times are of the processor; they are printed, not asserted.
+Evaluations of batches of e-states and the time to build it. Times are of the processor, those of threads of the clock;
+they are printed, not asserted.
 """
 
 import time
@@ -22,6 +23,7 @@ from tests.helpers.epddl_files import competition_cases
 TOWERS = "1-basic/blocks-world/problems/bw-50.epddl"
 IMPOSTOR = "3-hard/gossip/problems/gos-06-imp-deceived.epddl"
 MOST = 256  # e-states of a batch
+BATCH = 32  # e-states of a batch for threads
 ROUNDS = 10
 
 
@@ -74,3 +76,21 @@ def test_evaluating(name: str, source: str, benchmark: BenchmarkFixture, lines: 
     ids = STATES[source](space_of(name))
     benchmark.pedantic(Relaxation.__call__, setup=lambda: (relaxation(), {}), rounds=ROUNDS, warmup_rounds=1)
     lines.append(describe(name, source, benchmark.stats.stats.median / len(ids)))
+
+
+@pytest.mark.benchmark(timer=time.perf_counter)
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", [TOWERS, IMPOSTOR])
+def test_threads(name: str, threads: int, benchmark: BenchmarkFixture, lines: list[str]) -> None:
+    def prepare() -> tuple[tuple[Relaxation, list[NDArray[np.int32]]], dict[str, object]]:
+        space = StateSpace(space_of(name).task, threads=threads)
+        ids = first(space)
+        return (Relaxation(space), [ids[begin : begin + BATCH] for begin in range(0, len(ids), BATCH)]), {}
+
+    def relax(relaxation: Relaxation, batches: list[NDArray[np.int32]]) -> None:
+        for ids in batches:
+            relaxation(ids)
+
+    benchmark.pedantic(relax, setup=prepare, rounds=ROUNDS, warmup_rounds=1)
+    count = len(first(space_of(name)))
+    lines.append(describe(name, f"{threads} threads", benchmark.stats.stats.median / count))

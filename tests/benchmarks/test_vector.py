@@ -29,7 +29,7 @@ def test_steps(benchmark: BenchmarkFixture, lines: list[str], name: str, random_
     arguments: dict[str, Any] = {"random_goals": True} if random_goals else {}
     envs = gymnasium.make_vec(name, size, "vector_entry_point", **arguments)
     clock, processor = benchmark.pedantic(steps_in_a_second, (envs, max(STEPS // size, 10)), rounds=1)
-    label = name + (", sampled goals" if random_goals else "")
+    label = name + (", random goals" if random_goals else "")
     lines.append(
         f"{label:30s} {size:4d} {clock:12,.0f} steps in a second of the clock {processor:12,.0f} of the processor"
     )

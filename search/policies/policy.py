@@ -240,7 +240,10 @@ def _read_nodes(content: Any, where: str) -> tuple[tuple[Node, ...], bool]:
     """Check the content of a policy file; returns the nodes, and whether the policy is cyclic."""
     if not isinstance(content, dict) or "nodes" not in content:
         content = {"nodes": _number_nodes(content, where)}
-    file = make(_PolicyFile, content, f"{where}: ")
+    try:
+        file = make(_PolicyFile, content)
+    except EpigymError as error:
+        raise EpigymError(f"{where}: {error}") from None
     if not file.nodes:
         raise EpigymError(f"{where}: nodes: expected one node or more")
     last = len(file.nodes) - 1

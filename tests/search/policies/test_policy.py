@@ -115,8 +115,8 @@ BAD: list[tuple[Any, str]] = [
     ({"action": "x", "branches": [{"event": 0}]}, 'p.json: expected {"action", "branches": ['),
     ({"action": "x", "branches": [{"event": 0, "subtree": 3}]}, "p.json: subtree 1: expected {"),
     ({"nodes": []}, "p.json: nodes: expected one node or more"),
-    ({"policy": "stong", "nodes": [{}]}, "unknown p.json: policy 'stong': did you mean 'strong'"),
-    ({"nodes": [{"acton": "x"}]}, "unknown setting 'p.json: nodes[0].acton': did you mean 'p.json: nodes[0].action'"),
+    ({"policy": "stong", "nodes": [{}]}, "p.json: unknown policy 'stong': did you mean 'strong'"),
+    ({"nodes": [{"acton": "x"}]}, "p.json: unknown setting 'nodes[0].acton': did you mean 'nodes[0].action'"),
     ({"nodes": [{"action": "x"}]}, "p.json: nodes[0]: a goal has no branches, any other node one or more"),
     (
         {"nodes": [{"action": "x", "branches": [{"event": -1, "next": 0}]}]},
@@ -138,6 +138,7 @@ def test_bad_files_are_one_line_with_the_place(content: Any, message: str) -> No
     with pytest.raises(EpigymError) as caught:
         Policy.from_dict(dice(), content, "p.json")
     assert str(caught.value).startswith(message)
+    assert caught.type is EpigymError  # exit code 65: the content of a file is wrong
     assert "\n" not in str(caught.value)
 
 

@@ -15,7 +15,7 @@ from epigym.config.values import make
 from epigym.errors import EpigymError, UsageError
 from epigym.io.files import read, read_json, write_json, write_text
 from epigym.reference import semantics as reference
-from epigym.space.branching import event_name, outcomes_of
+from epigym.space.branching import Outcome, event_name, outcomes_of
 from epigym.space.kripke_model import KripkeModel
 from epigym.space.space import StateSpace
 from epigym.task.task import EState, Task
@@ -140,7 +140,7 @@ class Policy:
             return ""
         events = next((action.events for action in self.task.actions if action.name == node.action), ())
         name = event_name(events, branch.event) if branch.event < len(events) else f"event {branch.event}"
-        return " and ".join([name, *map(" ".join, branch.types.items())])
+        return str(Outcome(branch.event, 0, name, branch.types))
 
     @property
     def leaves(self) -> int:

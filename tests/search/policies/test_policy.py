@@ -69,6 +69,7 @@ def test_types_tell_branches_of_one_event_apart() -> None:
     found = find(task)
     first = [(branch.event, dict(branch.types)) for branch in found.nodes[0].branches]
     assert first == [(0, {"b": "sees"}), (0, {"b": "misses"}), (1, {})]
+    assert next(found.lines(1)) == " 0. look → yes (b sees): 1, yes (b misses): 2, no: 3"  # as outcomes elsewhere
     assert Policy.from_dict(task, json.loads(json.dumps(found.to_dict()))) == found
     assert found.validate().valid
     swapped = replace(found, nodes=(Node("look", found.nodes[0].branches[1:]), *found.nodes[1:]))

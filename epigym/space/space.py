@@ -293,7 +293,7 @@ class StateSpace:
         action, agent = error.args
         return TaskError(
             f"action {self.task.actions[action].name!r}: the designated worlds disagree about the observability "
-            f"type of agent {self.task.agents[agent]!r}"
+            f"type of agent {self.task.agents[agent]!r}: in a policy (policy=strong) each type is an outcome"
         )
 
 

@@ -30,6 +30,7 @@ _NO_VERDICT = (
     "none: there are no other problems: these belong to no domain, too few are held out, or none fits the encoding; "
     "learn.assess tests on given ones"
 )
+_UNTRAINED = "the network is the untrained one: no validation after a step was better"
 _INDENT = " " * 9
 
 logger = logging.getLogger(__name__)
@@ -64,17 +65,19 @@ def train(settings: Train) -> float | None:
     logger.info("model, metrics and pictures: %s", settings.run_dir)
     if (search := finished.search) is not None:
         print(shlex.join(["python", "-m", "search.solve", *map(write_override, search, search.values())]))
-    text = _describe(settings, finished.verdict) + _describe_expert(finished.metrics)
+    is_trained = finished.metrics["step"] >= 0
+    text = _describe(settings, finished.verdict, is_trained) + _describe_expert(finished.metrics)
     print(textwrap.fill(f"verdict: {text}", 80, subsequent_indent=_INDENT))
     return finished.metrics["val/score"]
 
 
-def _describe(settings: Train, verdict: Verdict | None) -> str:
+def _describe(settings: Train, verdict: Verdict | None, is_trained: bool) -> str:
     if verdict is None:
         return "none was asked for" if settings.validation.verdict == 0 else _NO_VERDICT
     advice = "; encoding=relational can carry over to other problems, see docs/neural.md"
     is_ours = settings.encoding.get("name") == "relational"
-    return verdict.describe() + ("" if verdict.is_gain or is_ours else advice)
+    text = verdict.describe() if is_trained else f"{verdict.describe()}; {_UNTRAINED}"
+    return text + ("" if verdict.is_gain or is_ours else advice)
 
 
 def _describe_expert(metrics: Mapping[str, float]) -> str:

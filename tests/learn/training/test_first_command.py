@@ -104,6 +104,7 @@ def test_it_ends_with_a_command_that_solves_a_problem_and_a_verdict(tmp_path: Pa
     solved = sum(count is not None for count in verdict["network"])
     domain = "collaboration_communication" if encoding == "hash" else "grapevine"
     assert f"on 4 new problems of {domain} the network solves {solved}, " in said
+    assert ("untrained" in said) == (metrics["step"] < 0)
     assert ("encoding=relational can carry over" in said) == (encoding == "hash" and not verdict["is_gain"])
 
     last = read_checkpoint(tmp_path / run / "checkpoints" / "last.ckpt")
@@ -170,6 +171,12 @@ def test_what_is_named_is_learned(fit: Fit, tmp_path: Path, capsys: pytest.Captu
         assert "on 3 new problems of those held out the network" in verdict
         assert command.endswith(" consistent_beliefs=true")
         solve(tmp_path, command)
+
+
+def test_a_verdict_says_that_the_network_is_untrained(fit: Fit, capsys: pytest.CaptureFixture[str]) -> None:
+    fit(*SEARCHED, *STILL, "validation.verdict=2")
+    said = end_of(capsys.readouterr().out.splitlines())[1]
+    assert "; the network is the untrained one: no validation after a step was better" in said
 
 
 def test_a_verdict_can_be_left_out(fit: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

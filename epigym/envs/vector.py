@@ -273,6 +273,8 @@ class EpistemicVectorEnv(VectorEnv[GraphBatch, NDArray[np.int64], NDArray[Any]])
             return [None] * self.num_envs
         if isinstance(seed, int | np.integer):
             return [int(seed) + index for index in range(self.num_envs)]
+        if not isinstance(seed, Sequence | np.ndarray):
+            raise EpigymError(f"a seed is a whole number, or a list with one for each environment, got {seed!r}")
         if len(seed) != self.num_envs:
             raise EpigymError(f"there are {len(seed)} seeds for {self.num_envs} environments: give one for each")
         return seed

@@ -229,6 +229,7 @@ def test_seeds_may_be_listed_and_leave_others_alone() -> None:
         ({"options": {"reset_mask": [True] * ENVS}}, r"'reset_mask' is an array bool\[4\]"),
         ({"options": {"reset_mask": np.zeros(ENVS, bool)}}, "marks no environment"),
         ({"seed": [1, 2]}, "2 seeds for 4 environments"),
+        ({"seed": 1.0}, "a seed is a whole number, or a list with one for each environment, got 1.0"),
     ],
 )
 def test_wrong_resets_are_explained(asked: dict[str, Any], message: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from math import nan
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -43,7 +42,7 @@ def compare_runs(folder: Path) -> list[dict[str, Any]]:
     """One row for every finished run below a folder, sorted by domains and encoding.
 
     The last column has the overrides of the command line in which the runs differ, such as those of a sweep. Damaged
-    records are skipped with a warning. Metrics that no run has are omitted; missing metrics of a run are NaN.
+    records are skipped with a warning. Metrics that no run has are omitted; those that one lacks are empty.
 
     Raises:
         MissingError: when there is no finished run.
@@ -60,8 +59,8 @@ def compare_runs(folder: Path) -> list[dict[str, Any]]:
     if not rows:
         raise MissingError(f"there is no finished run below {folder}: expected some {RUN_FILE} of learn.train")
     ordered = [row for _, row in sorted(rows, key=itemgetter(0))]
-    used = [name for name in ordered[0] if any(row[name] not in (None, "") for row in ordered)]
-    return [{name: nan if row[name] is None else row[name] for name in used} for row in ordered]
+    used = [name for name in ordered[0] if any(row[name] != "" for row in ordered)]
+    return [{name: row[name] for name in used} for row in ordered]
 
 
 def _list_differences(paths: Sequence[Path]) -> list[str]:
@@ -90,7 +89,7 @@ def _make_row(record: Mapping[str, Any]) -> dict[str, Any]:
         "objective": record["objective"],
         "base": record["base"],
         "seed": record["seed"],
-        **{heading: int(metrics[name]) if name in metrics else None for heading, name in COUNTS.items()},
-        **{heading: metrics.get(name) for heading, name in COLUMNS.items()},
+        **{heading: int(metrics[name]) if name in metrics else "" for heading, name in COUNTS.items()},
+        **{heading: metrics.get(name, "") for heading, name in COLUMNS.items()},
         "seconds": round(record["seconds"]),
     }

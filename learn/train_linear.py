@@ -49,7 +49,8 @@ def train(settings: TrainLinear) -> None:
     title = f"greedy search on {chosen.validation} validation problems, at most {settings.nodes} nodes each"
     Console().print(Table.of(title, rows).write(settings.run_dir / "trials", "csv", "markdown"))
     chosen.model.write(file)
-    logger.info("%s: %s", chosen.model.representation, file)
+    name, card = chosen.model.representation, chosen.model.card
+    logger.info("kept is %s, %s, l2 %g, aggregation %d: %s", name, card["loss"], card["l2"], card["aggregation"], file)
 
 
 main = partial(run, train, TrainLinear, "learn.train_linear")

@@ -220,8 +220,9 @@ def settings(tmp_path: Path, *overrides: str) -> command.TrainLinear:
 
 
 @pytest.mark.slow
-def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None:
-    command.train(settings(tmp_path, "domain=epistemic_gossip", "seed=3"))
+def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", command.logger.name):
+        command.train(settings(tmp_path, "domain=epistemic_gossip", "seed=3"))
     model = open_model(tmp_path / "run")
     assert isinstance(model, LinearModel)
     assert (model.domain, model.card["seed"], model.card["problems"]) == ("epistemic_gossip", 3, 2)
@@ -236,6 +237,8 @@ def test_the_command_writes_the_model_and_the_candidates(tmp_path: Path) -> None
     [own] = [
         row for row in rows if (row["feature set"], row["loss"]) == (str(model.representation), model.card["loss"])
     ]
+    kept = f"kept is {own['feature set']}, {own['loss']}, l2 {float(own['l2']):g}, aggregation {own['aggregation']}: "
+    assert caplog.messages[-1] == f"{kept}{tmp_path / 'run' / 'model.safetensors'}"
     assert (int(own["features"]), int(own["solved"]), int(own["expanded"]), own["stopped"]) == (
         len(model.colours), model.card["validation"]["solved"], model.card["validation"]["expanded"], "",
     )  # fmt: skip

@@ -110,6 +110,7 @@ def _check(settings: Training, source: DataSource) -> _Parts:
     trainer = make_trainer(settings, history, waiting, *aggregation)
     if settings.checkpoint is not None:
         _require_same_patience(settings.checkpoint, trainer)
+        _require_as_many_epochs(settings.checkpoint, trainer)
     _check_network(network, make_encoding(settings.encoding), find_first_task(settings, source))
     make(settings.model.optimizer, torch.optim.AdamW, network.parameters())
     return _Parts(trainer, history, waiting)
@@ -363,3 +364,16 @@ def _require_same_patience(path: Path, trainer: Trainer) -> None:
         known = states.get(early.state_key, {}).get("patience")
         if isinstance(early, EarlyStopping) and known not in (None, early.patience):
             raise CheckpointError(f"{path} is of a training with patience={known}, not {early.patience}: give the same")
+
+
+def _require_as_many_epochs(path: Path, trainer: Trainer) -> None:
+    """Check that a training is not to end before the checkpoint from which it goes on.
+
+    Raises:
+        UsageError: when it is.
+    """
+    finished = read_checkpoint(path)["epoch"] + 1
+    if 0 <= (trainer.max_epochs or -1) < finished:
+        raise UsageError(
+            f"trainer.max_epochs={trainer.max_epochs}: {path} is of epoch {finished}: give at least as many"
+        )

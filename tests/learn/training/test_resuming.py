@@ -171,6 +171,14 @@ def test_longer_than_it_was_to_be(fit: Fit, tmp_path: Path, overrides: tuple[str
     assert_same(tmp_path / "whole", tmp_path / "run")
 
 
+def test_shorter_than_it_was_is_refused_and_leaves_the_record(fit: Fit, tmp_path: Path) -> None:
+    fit(*SEARCHED, "trainer.max_epochs=2")
+    record = (tmp_path / "run" / "run.json").read_bytes()
+    with pytest.raises(UsageError, match=r"^trainer\.max_epochs=1: .*last\.ckpt is of epoch 2: give at least as many$"):
+        fit(*SEARCHED, "trainer.max_epochs=1", "ckpt_path=last")
+    assert (tmp_path / "run" / "run.json").read_bytes() == record
+
+
 def test_resuming_takes_up_the_stored_weights(fit: Fit, tmp_path: Path) -> None:
     """In another folder."""
     fit(*PAPER, "trainer.max_epochs=1", run="start")

@@ -84,7 +84,7 @@ class ModelOptions:
     network: dict[str, Any] = field(metadata={**_CLASS, "own": {None: NetworkOptions, CLASSES[PAPER]: PaperOptions}})
     optimizer: dict[str, Any] = field(metadata={**_CLASS, "own": {None: OptimizerOptions}})
     schedule: Literal["constant", "cosine", "linear"]
-    averaging: Share
+    averaging: Annotated[float, AtLeast(0), Below(1)]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -54,7 +54,7 @@ CASES = (
         for name, value in (("width", 0), ("layers", 0))
     ),
     Case("model=gine model.network.type_dropout=1.5", "model.network.type_dropout=1.5: expected at most 1"),
-    Case("model.averaging=1.5", "model.averaging=1.5: expected at most 1"),
+    Case("model.averaging=1", "model.averaging=1: expected less than 1"),
     Case("model=gine +model.network.heads=3", "unknown setting 'model.network.heads': did you mean "
          "'model.network.layers' or 'model.network.width' or 'model.network.type_dropout'?"),
     *(

@@ -329,6 +329,8 @@ def _check_network(network: nn.Module, encoding: Encoding, task: Task) -> None:
             f"{name} returns {shape} for {len(states)} graphs, expected a tensor of shape [{len(states)}]: one value "
             "for each"
         )
+    if found.isnan().any():
+        raise UsageError(f"{name} returns values that are not numbers before training: check its operations")
     if not any(one.requires_grad for one in network.parameters()):
         raise UsageError(f"{kind} has no parameters to train: make its layers in __init__")
 

@@ -250,6 +250,10 @@ def test_settings_of_networks(fit: Fit, tmp_path: Path) -> None:
             r"^callbacks\.mine: own\.Note takes no 'fle': did you mean 'file'\?$",
         ),
         (["model.network._target_=own.Fixed"], r"^model\.network: own\.Fixed has no parameters to train: make its"),
+        (
+            ["model.network._target_=own.Net", "+model.network.scale=nan"],
+            r"^model\.network: own\.Net\.forward\(data\) returns values that are not numbers before training: check",
+        ),
         (["+callbacks.mine.file=note"], r"^callbacks: mine: name a class as mine\._target_=module\.Class$"),
         (["+callbacks.mine._target_=own.Gone"], r"^callbacks\.mine: _target_=own\.Gone: module 'own' has no attribute"),
         (["+logger.mine._target_=gone.Log"], r"^logger\.mine: _target_=gone\.Log: No module named 'gone'"),

@@ -113,9 +113,10 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
     ) -> None:
         """Determine the actions of each agent; `reset` starts an episode."""
         super().__init__()
-        if not isinstance(env.unwrapped, EpistemicEnv):
+        central = getattr(env, "unwrapped", None)
+        if not isinstance(central, EpistemicEnv):
             raise TypeError(f"EpistemicAECEnv needs an environment of epigym, got {env}")
-        self.central = env.unwrapped
+        self.central = central
         if self.central.consistent_beliefs:
             raise EpigymError(
                 "agents cannot tell what makes others believe everything: make env without consistent_beliefs"

@@ -337,8 +337,9 @@ def test_a_pickled_environment_goes_on_alike() -> None:
 
 
 def test_what_is_wrong_is_refused() -> None:
-    with pytest.raises(TypeError, match="needs an environment of epigym"):
-        EpistemicAECEnv(gymnasium.make("CartPole-v1"))
+    for other in (gymnasium.make("CartPole-v1"), "coin_in_the_box/pl_3"):
+        with pytest.raises(TypeError, match="needs an environment of epigym"):
+            EpistemicAECEnv(other)  # type: ignore[arg-type]
     with pytest.raises(EpigymError, match="make env without consistent_beliefs"):
         coin(consistent_beliefs=True)
     with pytest.raises(EpigymError, match="nature='sampled' is for a central planner"):

@@ -68,7 +68,7 @@ def generate_questions(source: Source, *, depth: int, steps: int, seed: int) -> 
         EpigymError: when an argument is out of range, the task has no fluents, or no question is found in 20
             stories.
     """
-    convert(depth, Count, "depth"), convert(steps, Natural, "steps")
+    convert(depth, Count, "depth"), convert(steps, Natural, "steps"), convert(seed, Natural, "seed")
     problem = SearchProblem.of(source)
     task, rng = problem.space.task, np.random.default_rng(seed)
     if not task.fluents:

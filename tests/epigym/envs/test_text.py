@@ -246,6 +246,8 @@ def test_questions_repeat_with_a_seed_and_ask_both_answers() -> None:
         next(generate_questions(PROBLEMS[0], depth=0, steps=3, seed=0))
     with pytest.raises(EpigymError, match="steps=-1: expected at least 0"):
         next(generate_questions(PROBLEMS[0], depth=1, steps=-1, seed=0))
+    with pytest.raises(EpigymError, match="seed=-1: expected at least 0"):
+        next(generate_questions(PROBLEMS[0], depth=1, steps=3, seed=-1))
 
 
 def test_every_step_is_told_and_printed(capsys: pytest.CaptureFixture[str]) -> None:

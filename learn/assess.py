@@ -40,7 +40,10 @@ def assess(settings: Assess) -> None:
     if settings.model is not None:
         for domain in source.task_domains if settings.data.folder is None else ():
             open_model(settings.model.replace("{domain}", domain))
-    rows = make_assessment(source.open(settings.outputs), settings.model, settings.run_dir)
+    data, model = source.open(settings.outputs), settings.model
+    if model is not None and "{domain}" not in model and data.key == open_model(model).card.get("data", {}).get("key"):
+        logger.warning("the model learned from these problems: on others its errors may be larger")
+    rows = make_assessment(data, model, settings.run_dir)
     Console().print(
         Table.of("errors in steps on whole problems", rows).write(settings.run_dir / "assessment", "csv", "markdown")
     )

@@ -16,6 +16,7 @@ from learn.compare import Compare, compare
 from learn.data.explorers import ExplorerSettings
 from learn.data.making import make_rollout
 from learn.data.rollout import Rollout
+from learn.models import open_model
 from learn.models.calibration import Calibration
 from learn.training.report import assessment
 from learn.training.report.comparison import COLUMNS, compare_runs
@@ -102,6 +103,16 @@ def test_a_trained_network_is_assessed(fit: Fit, tmp_path: Path, overrides: tupl
     assert float(row["samples"]) == 225
     assert np.isfinite([float(row["MAE"]), float(row["R²"])]).all()
     assert float(row["MAE"]) < 10
+
+
+def test_an_assessment_on_what_was_learned_says_so(fit: Fit, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    fit(*PAPER, "trainer.max_epochs=1", run="trained")
+    key = open_model(tmp_path / "trained").card["data"]["key"]
+    run(tmp_path, f"data.folder=outputs/rollouts/{key}", f"model={tmp_path}/trained")
+    assert "the model learned from these problems" in caplog.text
+    caplog.clear()
+    run(tmp_path, f"problem={PROBLEM}", f"model={tmp_path}/trained", "explorer=exhaustive")
+    assert "the model learned from" not in caplog.text
 
 
 def finish(folder: Path, domain: str, encoding: str, r2: float) -> None:

@@ -13,6 +13,9 @@ namespace epi {
 
 namespace {
 
+// Of one event and formula; the first are kept. Nested beliefs about several possible events have exponentially many.
+constexpr std::size_t kMostAlternatives = 256;
+
 EventMask targets(const EventRelation& relation, EventMask sources) {
     EventMask found = 0;
     for (const EventGroup& group : relation)
@@ -141,6 +144,7 @@ private:
             Alternatives further;
             add(event, formula, alternative.types, further);
             for (Alternative& next : further) {
+                if (found.size() == kMostAlternatives) return found;
                 next.conditions.insert(next.conditions.begin(), alternative.conditions.begin(),
                                        alternative.conditions.end());
                 found.push_back(std::move(next));

@@ -286,6 +286,32 @@ def test_costs_may_double_with_every_step(steps: int, cost: float) -> None:
     assert relaxed.h_ff[0] == (np.inf if cost == np.inf else len(actions))
 
 
+def test_of_exponentially_many_ways_to_add_a_formula_some_count() -> None:
+    """Two agents' nested beliefs about events that may each be another: without a limit it is not built in a minute."""
+    rows = (
+        (frozenset({0}), frozenset({0, 1}), frozenset({2})),
+        (frozenset({0, 2}), frozenset({0, 1}), frozenset({0, 1, 2})),
+    )
+    events = (
+        Event("unlike", or_(not_(P), not_(Q))),
+        Event("clear", Q, (Effect("q", False, or_(not_(Q), not_(P))),)),
+        Event("fall", TRUE, (Effect("q", False, P), Effect("p", False))),
+    )
+    observability = (((TRUE, "calm"),), ((not_(P), "calm"), (TRUE, "lost")))
+    vague = Action("vague", TRUE, events, (1, 2), {"calm": rows[0], "lost": rows[1]}, observability)
+    events = (
+        Event("wait", P),
+        Event("raise", Q, (Effect("p", False, believes("a", Q)), Effect("q", True))),
+        Event("end", believes("b", not_(Q)), (Effect("p", False), Effect("q", False, common("ab", not_(Q))))),
+    )
+    rows = ((frozenset({1}), frozenset({1}), frozenset({2})),)
+    plain = Action("plain", TRUE, events, (2,), {"calm": rows[0]}, (((TRUE, "calm"),),) * 2)
+    goal = (believes("a", common("ab", Q)), not_(P), not_(believes("b", not_(believes("a", not_(Q))))))
+    initial = EState((frozenset("pq"),), ((frozenset({0}),),) * 2, (0,))
+    relaxation = Relaxation(StateSpace(Task("t", ("p", "q"), ("a", "b"), (vague, plain), initial, goal)))
+    assert 1000 < relaxation.size < 100_000
+
+
 def test_every_e_state_is_relaxed_once_in_a_space() -> None:
     space = StateSpace(load_problem("grapevine/3_pl_4"))
     targets = [state for state in space.expand([0]).target.tolist() if state != 0]

@@ -36,13 +36,15 @@ def check(settings: Validate) -> ExitCode:
     from epigym.problem import load_problem
     from epigym.reference.semantics import validate
 
-    if settings.plan == "" or (settings.plan is None) is (settings.policy is None):
+    if settings.plan is not None and settings.policy is not None:
+        raise UsageError("plan and policy: each is valid or not: give one of them")
+    if settings.plan == "" or (settings.plan is None and settings.policy is None):
         raise UsageError("plan: expected a plan, or else a policy: give plan=… or policy=FILE")
     task = load_problem(settings.problem, settings.reading)
     validation: Validation | PolicyValidation
     if settings.policy is None:
         _, plan = read_actions(task, settings.plan or [])
-        validation, reaching = validate(task, plan, settings.consistent_beliefs), f"{len(plan)} actions reach"
+        validation, reaching = validate(task, plan, settings.consistent_beliefs), _count(len(plan))
     else:
         from search.policies.policy import Policy
 
@@ -58,6 +60,10 @@ def check(settings: Validate) -> ExitCode:
     if validation.inconsistent_agents:
         console.print(f"note: it relies on inconsistent beliefs of {', '.join(validation.inconsistent_agents)}")
     return ExitCode.SUCCESS
+
+
+def _count(actions: int) -> str:
+    return "1 action reaches" if actions == 1 else f"{actions} actions reach"
 
 
 main = partial(run, check, Validate, "search.validate")

@@ -71,7 +71,8 @@ def show_plan(console: Console, result: SearchResult) -> None:
         _show_line(console, "the goal holds at once: the plan is empty")
     else:
         verdict = "not valid" if result.plan_length is None else "re-executed by the reference"
-        _show_line(console, f"plan of {result.label} ({len(result.plan)} actions, {verdict}):")
+        length = f"{len(result.plan)} action{'s' * (len(result.plan) != 1)}"
+        _show_line(console, f"plan of {result.label} ({length}, {verdict}):")
     for step, name in enumerate(result.plan, start=1):
         _show_line(console, f"  {step:2d}. {name}", highlight=False)
 

@@ -329,7 +329,7 @@ def test_names_and_messages_are_shown_as_they_are() -> None:
     marked, mark = partial(SearchResult, SearchStatus.SOLVED, "[red]", "[/x]"), "[/x] [red] :smile:"
     lines = show(marked((mark,), model=mark, message=mark, inconsistent_agents=("[red]", "[/x]")))
     note = "note: the plan relies on inconsistent beliefs of these agents at its end: [red], [/x]"
-    title = "plan of [red] (1 actions, re-executed by the reference):"
+    title = "plan of [red] (1 action, re-executed by the reference):"
     assert lines[-5:] == [f"[red] uses the model {mark}", f"[red]: {mark}", note, title, f"   1. {mark}"]
 
 

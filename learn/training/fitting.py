@@ -109,8 +109,7 @@ def _check(settings: Training, source: DataSource) -> _Parts:
     aggregation = [Aggregation(settings, history)] if settings.expert.aggregation else []
     trainer = make_trainer(settings, history, waiting, *aggregation)
     if settings.checkpoint is not None:
-        _require_same_patience(settings.checkpoint, trainer)
-        _require_as_many_epochs(settings.checkpoint, trainer)
+        _require_same_end(settings.checkpoint, trainer)
     _check_network(network, make_encoding(settings.encoding), find_first_task(settings, source))
     make(settings.model.optimizer, torch.optim.AdamW, network.parameters())
     return _Parts(trainer, history, waiting)
@@ -355,26 +354,19 @@ def _require_same(path: Path, module: GineModule) -> None:
         )
 
 
-def _require_same_patience(path: Path, trainer: Trainer) -> None:
-    """Check that early stopping goes on as it is set, as Lightning restores its patience.
+def _require_same_end(path: Path, trainer: Trainer) -> None:
+    """Check that a training can go on to the end that is set: Lightning restores the patience of early stopping.
 
     Raises:
         CheckpointError: when the patience differs.
+        UsageError: when the checkpoint is of a later epoch.
     """
-    states = read_checkpoint(path)["callbacks"]
+    content = read_checkpoint(path)
     for early in trainer.early_stopping_callbacks:
-        known = states.get(early.state_key, {}).get("patience")
+        known = content["callbacks"].get(early.state_key, {}).get("patience")
         if isinstance(early, EarlyStopping) and known not in (None, early.patience):
             raise CheckpointError(f"{path} is of a training with patience={known}, not {early.patience}: give the same")
-
-
-def _require_as_many_epochs(path: Path, trainer: Trainer) -> None:
-    """Check that a training is not to end before the checkpoint from which it goes on.
-
-    Raises:
-        UsageError: when it is.
-    """
-    finished = read_checkpoint(path)["epoch"] + 1
+    finished = content["epoch"] + 1
     if 0 <= (trainer.max_epochs or -1) < finished:
         raise UsageError(
             f"trainer.max_epochs={trainer.max_epochs}: {path} is of epoch {finished}: give at least as many"

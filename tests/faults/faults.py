@@ -401,8 +401,8 @@ FAULTS: Mapping[str, Fault] = {
         ("tests/search/exploring/test_exploration.py",),
     ),
     "search/exploring: changes": Fault(
-        "changes of beliefs are shown by what is denied before the action only",
-        (("search/exploring/exploration.py", "_name_belief(then, then_not))", "_name_belief(then, now_not))"),),
+        "an agent that is unsure about a fact is said to be sure whether it holds",
+        (("search/exploring/exploration.py", "yield or_(it, opposite)", "yield or_(it, not_(it))"),),
         ("tests/search/exploring/test_exploration.py",),
     ),
     "commands: exit code": Fault(

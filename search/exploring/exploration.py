@@ -47,7 +47,7 @@ class Choice:
 class Belief(StrEnum):
     """The belief of an agent about a fluent, the same at all designated worlds but for the last two.
 
-    Who is sure whether the fluent is true believes it at some of them, and the opposite at others.
+    An agent that is sure whether the fluent is true believes it at some of them, and the opposite at others.
     """
 
     TRUE = "true"

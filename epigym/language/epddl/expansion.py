@@ -27,7 +27,7 @@ Expansion: TypeAlias = Callable[[Assignment], Iterator[T]]
 MAX_INSTANCES: Final = 2**20
 """The most instances of a predicate or an action: short texts can have too many for memory."""
 MAX_EXPANDED: Final = 2**24
-"""The most instances of a quantifier or list in a problem, for all actions and all instances of what is around it."""
+"""The most instances of a quantifier or list in a problem, for all actions and quantifiers around it together."""
 
 
 def limit_instances(instances: Iterable[T], kind: str, name: syntax.Symbol) -> Iterator[T]:

@@ -215,8 +215,7 @@ function restoreFocus() {
   if (id) at(id === "undo" && !step ? "actions" : id).focus();
 }
 
-at("summary").textContent = [[data.agents.length, "agent"], [data.fluents.length, "fact"], [settings.actions, "action"]]
-  .map(([count, noun]) => count + " " + noun + (count === 1 ? "" : "s")).join(", ");
+at("summary").textContent = sumUp(settings.actions, "action");
 at("plan-title").textContent = "Path";
 at("sorted").checked = sessionStorage.getItem("sorted") === "true";
 at("sorted").addEventListener("change", () => {

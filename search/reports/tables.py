@@ -162,9 +162,10 @@ def make_overview(outcomes: SearchOutcomes, measures: Sequence[str]) -> Table:
             else:
                 values = values_of(outcomes.select_solved(configuration, shared), name)
                 rows[-1].append(show_number(iqm(values).mean if values else None))
-    answers = "Problems answered, some of them as proved unsolvable; i" if COVERAGE in chosen else "I"
+    means = f"interquartile means over the {len(shared)} problems that every configuration solved."
+    answers = "Problems answered, some of them as proved unsolvable; "
     return Table(
-        caption=f"{answers}nterquartile means over the {len(shared)} problems that every configuration solved.",
+        caption=answers + means if COVERAGE in chosen else means.capitalize(),
         titles=["configuration", *_titles(chosen, "answered", "no plan", "Wilson 95 %")],
         rows=rows,
         note=f"{COVERAGE_NOTE}{_count_errors(outcomes)}" if COVERAGE in chosen else "",

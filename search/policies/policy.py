@@ -277,10 +277,8 @@ def _number_nodes(tree: Any, where: str) -> list[Any]:
     for number, one in enumerate(trees):
         branches = [] if one in (None, {}) else one.get("branches") if isinstance(one, dict) else None
         if not isinstance(branches, list) or not all(isinstance(each, dict) and "subtree" in each for each in branches):
-            place = f"{where}: subtree {number}" if number else where
-            raise EpigymError(
-                f'{place}: expected {{"action", "branches": [{{"event", "subtree"}}]}}, or null at a goal'
-            )
+            expected = f"{where}: subtree {number}: expected" if number else f'{where}: expected {{"nodes"}} or a tree,'
+            raise EpigymError(f'{expected} {{"action", "branches": [{{"event", "subtree"}}]}} or null at a goal')
         branches = [branch | {"next": place} for place, branch in enumerate(branches, len(trees))]
         trees += [branch.pop("subtree") for branch in branches]
         nodes.append((one or {}) | {"branches": branches})

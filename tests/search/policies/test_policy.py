@@ -112,8 +112,9 @@ def test_actions_of_a_tree(robots: Policy) -> None:
 
 
 BAD: list[tuple[Any, str]] = [
-    ([], 'p.json: expected {"action", "branches": [{"event", "subtree"}]}, or null at a goal'),
-    ({"action": "x", "branches": [{"event": 0}]}, 'p.json: expected {"action", "branches": ['),
+    ([], 'p.json: expected {"nodes"} or a tree, {"action", "branches": [{"event", "subtree"}]} or null at a goal'),
+    ({"policy": "strong", "node": []}, 'p.json: expected {"nodes"} or a tree, {"action", '),
+    ({"action": "x", "branches": [{"event": 0}]}, 'p.json: expected {"nodes"} or a tree, {"action", "branches": ['),
     ({"action": "x", "branches": [{"event": 0, "subtree": 3}]}, "p.json: subtree 1: expected {"),
     ({"nodes": []}, "p.json: nodes: expected one node or more"),
     ({"policy": "stong", "nodes": [{}]}, "p.json: unknown policy 'stong': did you mean 'strong'"),

@@ -63,7 +63,8 @@ EXPANSIONS: Final = 1000
 LISTS: Final = "lists:"
 GUIDANCE: Final = (
     "h_ff,h_add,linear,linear/1,linear/2,linear/3,linear/4,"
-    "network/42,network/1,network/2,network/3,network/4,general/42,general/1,general/2,general/3,general/4,left_out/42"
+    "network/42,network/1,network/2,network/3,network/4,general/42,general/1,general/2,general/3,general/4,"
+    "left_out/42,left_out/1,left_out/2"
 )
 GROUPS: Final = (
     ("collaboration_communication", "grapevine", "selective_communication", "selective_communication_enriched"),

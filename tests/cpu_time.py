@@ -1,4 +1,7 @@
-"""Plug-in of the tests: measures their CPU time, names functions that should be slow, and limits the whole suite."""
+"""Plug-in of the tests: measures their CPU time, and says which functions, or that all together, take too much.
+
+Nothing fails by it: the same tests take half as long again on another processor.
+"""
 
 import os
 from collections import Counter
@@ -11,8 +14,8 @@ import pytest
 
 FUNCTION_LIMIT = 2.0
 """CPU seconds that the cases of a function without the mark `slow` may take together."""
-SUITE_LIMIT = 550.0
-"""CPU seconds that the tests without the mark `slow` may take together where `CI` is set."""
+SUITE_LIMIT = 450.0
+"""CPU seconds that the tests without the mark `slow` may take together."""
 
 _PROPERTY = "cpu_seconds"
 
@@ -65,8 +68,6 @@ class CpuTimes:
         self.total += sum(os.times()[:2]) if self.total else count_cpu_seconds()  # workers have reported theirs
         if hasattr(session.config, "workeroutput"):
             session.config.workeroutput[_PROPERTY] = self.total
-        elif self._is_too_expensive(session.config) and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
         for name, seconds in self.list_expensive():
@@ -74,11 +75,8 @@ class CpuTimes:
                 f"{name} took {seconds:.1f} s of CPU, more than {FUNCTION_LIMIT:g}: should it be slow?"
             )
         terminalreporter.write_line(f"CPU time of the tests: {self.total:.1f} s")
-        if self._is_too_expensive(config):
-            terminalreporter.write_line(f"error: more than {SUITE_LIMIT:g} s of CPU: mark tests slow, or shorten them")
-
-    def _is_too_expensive(self, config: pytest.Config) -> bool:
-        return bool(os.environ.get("CI")) and config.option.markexpr == "not slow" and self.total > SUITE_LIMIT
+        if config.option.markexpr == "not slow" and self.total > SUITE_LIMIT:
+            terminalreporter.write_line(f"more than {SUITE_LIMIT:g} s of CPU: mark tests slow, or shorten them")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,4 +1,4 @@
-"""The plug-in that measures the tests: which functions it names, and when a suite fails."""
+"""The plug-in that measures the tests: which functions it names, and when it says that all together take too much."""
 
 import os
 import re
@@ -54,13 +54,13 @@ def test_slow():
 """
 
 
-def test_expensive_functions_are_named_and_the_suite_fails(tmp_path: Path) -> None:
+def test_expensive_functions_and_an_expensive_suite_are_named(tmp_path: Path) -> None:
     """Measured in a worker process, reported by the process that started it."""
     (tmp_path / "conftest.py").write_text(PLUGIN)
     (tmp_path / "test_burn.py").write_text(BURN)
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
     before = cpu_time.count_cpu_seconds()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "CI": "true", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", "not slow", "-p", "xdist", "-n", "1"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     named = {line.split("::")[1].split()[0] for line in done.stdout.splitlines() if "should it be slow" in line}
@@ -68,24 +68,21 @@ def test_expensive_functions_are_named_and_the_suite_fails(tmp_path: Path) -> No
     [total] = re.findall(r"CPU time of the tests: ([\d.]+) s", done.stdout)
     spent = cpu_time.count_cpu_seconds() - before
     assert spent / 2 < float(total) < 1.5 * spent  # without what a child that outlives its parent took
-    assert (done.returncode, "error: more than 0.3 s" in done.stdout) == (1, True)
+    assert (done.returncode, "more than 0.3 s of CPU: mark" in done.stdout) == (0, True)
 
 
 @pytest.mark.parametrize(
-    ("total", "ci", "marks", "code"),
-    [
-        (551.0, "true", "not slow", pytest.ExitCode.TESTS_FAILED),
-        (549.0, "true", "not slow", pytest.ExitCode.OK),
-        (551.0, "", "not slow", pytest.ExitCode.OK),
-        (551.0, "true", "slow", pytest.ExitCode.OK),
-    ],
+    ("total", "marks", "is_named"), [(451.0, "not slow", True), (449.0, "not slow", False), (451.0, "slow", False)]
 )
-def test_only_the_fast_set_under_ci_is_limited(
-    total: float, ci: str, marks: str, code: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CI", ci)
-    times, config = cpu_time.CpuTimes(), SimpleNamespace(option=SimpleNamespace(markexpr=marks))
-    session = SimpleNamespace(config=config, exitstatus=pytest.ExitCode.OK)
-    times.total = total - sum(os.times()[:2])
-    times.pytest_sessionfinish(session)
-    assert session.exitstatus == code
+def test_only_an_expensive_fast_set_is_named(total: float, marks: str, is_named: bool) -> None:
+    lines: list[str] = []
+    times = cpu_time.CpuTimes()
+    times.total = total
+    config = SimpleNamespace(option=SimpleNamespace(markexpr=marks))
+    times.pytest_terminal_summary(SimpleNamespace(write_line=lines.append), config)
+    assert (
+        lines
+        == [f"CPU time of the tests: {total} s", "more than 450 s of CPU: mark tests slow, or shorten them"][
+            : 1 + is_named
+        ]
+    )

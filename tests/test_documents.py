@@ -39,7 +39,7 @@ SHORT = {
     "learn.assess": "explorer.max_visited=60",
     "learn.sample": "instances=1 domain=[epistemic_gossip]",
     "docs.examples.graph_ppo": "--steps 64 --episodes 2",
-    "learn.rollouts": "explorer.max_visited=20000 explorer.max_kept=20000",
+    "learn.rollouts": "explorer.max_visited=2000 explorer.max_kept=2000",
     "learn.train": f"{FEW_SAMPLES} trainer.max_steps=40 {FEW_PROBLEMS}",
     "learn.train experiment=paper": f"{FEW_SAMPLES} trainer.max_epochs=1 {FEW_PROBLEMS}",
     "learn.train encoding=relational": "data.instances=2 data.goals=2 validation.problems=2 trainer.max_epochs=2"
@@ -61,12 +61,12 @@ SHORT = {
     f" {FEW_PROBLEMS}",
     "search.evaluate": "per_domain=1 time_limit=1",
     "search.explore": "port=0",
-    "tests.benchmarks.networks": "domain=consecutive_numbers guidance=h_ff,h_add",
+    "tests.benchmarks.networks": "domain=selective_communication guidance=h_add",
     "tests.benchmarks.suites": "--time-limit 0",
 }
 """What is added to the end of a command to make it short, by the longest beginning of its kind that is listed."""
 
-STRIDES = {"search.evaluate": 30}
+STRIDES = {"search.evaluate": 60}
 """Of an evaluation with many records only every so many are computed."""
 
 

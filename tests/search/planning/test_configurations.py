@@ -123,7 +123,9 @@ def test_the_competition_takes_the_problems_of_the_toolkit(monkeypatch: pytest.M
 
 
 def test_the_default_is_compared_with_itself_but_for_the_first_component() -> None:
-    agents = {record.configuration.label: record.configuration.agent for record in grid("experiment=default")}
+    agents = {
+        record.configuration.label: record.configuration.agent for record in grid("experiment=default", "per_domain=1")
+    }
     assert list(agents) == ["default", "networks", "linear_models", "unlearned"]
     assert all(agent["components"] == Configuration.of("interleaved").agent["components"] for agent in agents.values())
     assert agents.pop("default") == Configuration.of({"name": "interleaved", "label": "default"}).agent

@@ -1,6 +1,6 @@
 """Plug-in of the tests: measures their CPU time, and says which functions, or that all together, take too much.
 
-Nothing fails by it: the same tests take half as long again on another processor.
+Nothing fails by it: the same tests take up to 1.5 times as long on another processor.
 """
 
 import os

@@ -87,7 +87,7 @@ def test_the_address_names_the_step(visit: Any, folder: Path) -> None:
     page = visit("coin")
     page.click("#on")
     page.keyboard.press("End")
-    page.wait_for_url(lambda address: address.endswith("coin.html#step=3"))
+    page.wait_for_url("**/coin.html#step=3")
     page.go_back()
     page.wait_for_selector("text='Step 1: lift'")
     page.go_back()
@@ -109,7 +109,7 @@ def test_the_address_names_the_branch_of_a_policy(visit: Any) -> None:
     page.go_back()
     page.wait_for_selector("text='At the start'")
     page.goto(page.url.partition("#")[0] + "#step=9&branch=zzz")  # unknown: the start
-    page.wait_for_selector("text='At the start'")
+    page.wait_for_selector("#happened:text-is('At the start')")
 
 
 def test_the_beliefs_of_nine_agents_fit_a_wide_screen(visit: Any) -> None:

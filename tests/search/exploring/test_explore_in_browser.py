@@ -83,23 +83,18 @@ def wait(page: Any, selector: str, text: str) -> None:
     page.locator(selector, has_text=re.compile(text)).first.wait_for()
 
 
-def wait_for_address(page: Any, address: str) -> None:
-    """Playwright hears of it after what caused it has returned."""
-    page.wait_for_url(lambda now: now == address)
-
-
 def test_actions_are_taken_and_undone_and_the_address_tells_them(visit: Any, servers: dict[str, str]) -> None:
     page = visit("coin")
     assert page.inner_text("#happened") == "At the start"
     assert page.get_attribute("#undo", "href") is None
     take(page, "lift")
     take(page, "look")
-    wait_for_address(page, servers["coin"] + "?after=lift,look")
+    page.wait_for_url(servers["coin"] + "?after=lift,look")
     assert page.locator("#who li").all_inner_texts() == ["● a saw it", "◐ b noticed it"]
     assert rows(page) == [["look", "1", "same e-state"], ["shout", "0", "goal"]]
     page.click("#undo")
     wait(page, "#happened", "Step 1: lift")
-    wait_for_address(page, servers["coin"] + "?after=lift")
+    page.wait_for_url(servers["coin"] + "?after=lift")
     take(page, "look")
     take(page, "shout")
     assert page.inner_text("#told") == "The goal is reached here."
@@ -139,7 +134,7 @@ def test_the_step_that_is_shown_is_where_actions_are_taken(visit: Any, servers: 
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
     assert page.inner_text("#happened") == "Step 1: lift"
-    wait_for_address(page, servers["coin"] + "?after=lift,look,shout&step=1")
+    page.wait_for_url(servers["coin"] + "?after=lift,look,shout&step=1")
     assert page.inner_text("#told") == "2 actions go on from here and reach the goal:"
     assert page.locator("#rest a").all_inner_texts() == ["look", "shout"]
     wait(page, "#actions [aria-current]", "look")
@@ -149,7 +144,7 @@ def test_the_step_that_is_shown_is_where_actions_are_taken(visit: Any, servers: 
     wait(page, "#happened", "Step 2: look")
     page.click("#undo")  # one action: those that go on from there stay
     wait(page, "#happened", "Step 1: lift")
-    wait_for_address(page, servers["coin"] + "?after=lift,look,shout&step=1")
+    page.wait_for_url(servers["coin"] + "?after=lift,look,shout&step=1")
     assert page.locator("#rest a").all_inner_texts() == ["look", "shout"]
 
 
@@ -159,6 +154,7 @@ def test_the_focus_stays_in_the_list_of_actions(visit: Any) -> None:
     page.keyboard.press("Enter")
     wait(page, "#happened", "Step 1: lift")
     page.wait_for_function("document.activeElement.id === 'actions'")
+    page.wait_for_selector("#actions tbody tr")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.closest('#actions tr').textContent.startsWith('look')")
     page.focus("#undo")
@@ -270,7 +266,7 @@ def test_a_plan_is_found_and_walked(visit: Any, servers: dict[str, str]) -> None
     assert page.locator("#goal .done").count() == 2
     page.go_back()
     wait(page, "#happened", "Step 1: lift")
-    wait_for_address(page, servers["coin"] + "?after=lift")
+    page.wait_for_url(servers["coin"] + "?after=lift")
 
 
 def test_a_plan_that_is_late_does_not_move_the_page(visit: Any, servers: dict[str, str]) -> None:

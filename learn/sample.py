@@ -49,18 +49,19 @@ def sample(settings: Sample) -> None:
     check_domains(settings.domain)
 
     from rich.console import Console
-    from rich.progress import track
 
     from epigym import language
+    from epigym.io.progress import track
     from epigym.io.tables import Table
     from learn.data.distribution import COLUMNS, sample_problems
 
     problems: list[SampledProblem] = []
     sizes: list[dict[str, Any]] = []
     parts = [(domain, split) for domain in settings.domain or DOMAINS for split in settings.split]
-    for domain, split in track(parts, "sampling", transient=True):
+    for domain, split in track(parts, "sampling", "distributions"):
         start = time.process_time()
-        found = list(islice(sample_problems(domain, split, settings.seed), settings.instances))
+        sampled = islice(sample_problems(domain, split, settings.seed), settings.instances)
+        found = list(track(sampled, f"{domain}, {split}", total=settings.instances))
         sizes.append(_make_row(domain, split, found, time.process_time() - start))
         problems += found
         for problem in found:  # the layout keeps the structure of names, which learned heuristics use

@@ -15,9 +15,9 @@ from random import Random
 from typing import Final, Literal
 
 import numpy as np
-from rich.progress import track
 
 from epigym.errors import EpigymError
+from epigym.io.progress import track
 from epigym.space.sampling import sample_walk
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
@@ -187,7 +187,7 @@ class _Sampler:
     def share(self, tasks: Sequence[Task], total: int, part: Part) -> list[Task]:
         """About `total` problems, spread evenly over the tasks, at least one for each usable task."""
         found: list[Task] = []
-        for number, task in enumerate(track(tasks, f"sampling goals, {part}", transient=True)):
+        for number, task in enumerate(track(tasks, f"sampling goals, {part}")):
             share = -(-(total - len(found)) // (len(tasks) - number))
             found += islice(self.sample(task, number, part), max(1, share))
         return found

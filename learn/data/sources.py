@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +15,7 @@ import domains as registry
 from epigym.config.values import Count, Natural
 from epigym.errors import DamagedError, EpigymError, MissingError, UsageError
 from epigym.io.checksummed import digest
+from epigym.io.progress import Stage, track
 from epigym.language.reading import READING, Reading
 from epigym.names import unknown
 from epigym.problem import load_problem
@@ -179,11 +179,12 @@ class DataSource:
 
     def _make(self, folder: Path) -> DataSet:
         learned, held_out = self._list_tasks()
-        with _show_visits(self.explorer.max_visited) as on_visit:
-            trees = make_trees(learned, self.explorer, self.data.expansions, on_visit)
+        with Stage("exploring", len(learned), stays=True) as stage:
+            visits = _Visits(learned, stage)
+            trees = make_trees(visits, self.explorer, self.data.expansions, visits.count)
             return write_data_set(folder, trees, held_out, settings=self.settings)
 
-    def _list_tasks(self) -> tuple[Sequence[Task] | Iterator[Task], Sequence[Task]]:
+    def _list_tasks(self) -> tuple[Sequence[Task], Sequence[Task]]:
         """The problems to explore, and those held out for validation."""
         from learn.data.files import sample_files
 
@@ -255,15 +256,14 @@ def sample_tasks(
         UsageError: when there is no such domain.
         EpigymError: when 400 problems in a row are rejected.
     """
-    from rich.progress import track
-
-    found: list[Task] = []
-    for domain in track(domains, f"sampling {split} problems", transient=True):
-        problems = sample_problems(
+    sampled = (
+        sample_problems(
             domain, split, seed, goals, partially_explored=partially_explored, long_goals=long_goals, growth=growth
         )
-        found += [one.task for one in islice(problems, instances)]
-    return found
+        for domain in domains
+    )
+    problems = chain.from_iterable(islice(each, instances) for each in sampled)
+    return [one.task for one in track(problems, f"sampling, {split}", total=instances * len(domains))]
 
 
 def drop_isomorphic(tasks: Iterable[Task], others: Iterable[Task]) -> list[Task]:
@@ -320,18 +320,31 @@ def digest_domains() -> str:
     return digest({str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.py"))})
 
 
-@contextmanager
-def _show_visits(limit: int) -> Iterator[Callable[[int], None]]:
-    """Show the progress of an exploration; yields its update by the number of visited e-states."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+@dataclass
+class _Visits:
+    """Problems to explore, one after another, with the number of visited e-states of all of them.
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed} e-states"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns) as progress:
-        task = progress.add_task("exploring", total=limit)
-        yield lambda visited: progress.update(task, completed=visited)
-        progress.update(task, total=progress.tasks[0].completed)
+    Attributes:
+        tasks: the problems.
+        stage: shows both numbers.
+    """
+
+    tasks: Sequence[Task]
+    stage: Stage
+    _done: int = 0
+    _earlier: int = 0
+    _latest: int = 0
+
+    def __iter__(self) -> Iterator[Task]:
+        """Yield the problems."""
+        for task in self.tasks:
+            self.count(0)
+            yield task
+            self._done, self._earlier = self._done + 1, self._earlier + self._latest
+        self.count(0)
+
+    def count(self, visited: int) -> None:
+        """Show the number of e-states of the problem that is explored, and those of all problems before."""
+        self._latest = visited
+        states = f"{self._earlier + visited:,} e-states"
+        self.stage.update(self._done, f"{self._done} of {len(self.tasks)} problems, {states}")

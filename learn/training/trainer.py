@@ -9,7 +9,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,13 +22,13 @@ from lightning.pytorch.callbacks.early_stopping import EarlyStoppingReason
 from lightning.pytorch.loggers import Logger
 from lightning.pytorch.strategies.launchers.subprocess_script import _SubprocessScriptLauncher
 from omegaconf import OmegaConf
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from epigym.config.registry import check
 from epigym.config.targets import TARGET, make
 from epigym.errors import UsageError
 from epigym.io.files import write_text
+from epigym.io.progress import Stage
 from epigym.names import unknown
 from learn.training.module import DivergedError, GineModule
 from learn.training.options import CHECKPOINTS, LAST, OVERRIDES, Training, as_yaml
@@ -305,7 +305,7 @@ def describe_end(trainer: Trainer, epochs: int, by: str) -> str:
 
 
 class TrainingProgress(Callback):
-    """One bar for the whole training, with the newest validation metrics.
+    """One stage for the whole training, with the newest validation metrics.
 
     Args:
         shown: format of the metrics, by their names.
@@ -313,40 +313,43 @@ class TrainingProgress(Callback):
 
     def __init__(self, shown: str) -> None:
         self._shown = shown
-        columns = (TextColumn("training"), BarColumn(20), TextColumn("{task.description}"), TimeElapsedColumn())
-        self._progress = Progress(*columns)
+        self._validated = ""
+        self._stage: Stage | None = None
+        self._ending = ExitStack()
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Show the bar."""
+        """Begin the stage."""
         if trainer.is_global_zero:
-            self._progress.start()
-            self._progress.add_task("", total=trainer.estimated_stepping_batches, completed=trainer.global_step)
+            stage = Stage("training", trainer.estimated_stepping_batches, stays=True)
+            self._stage = self._ending.enter_context(stage)
+            self._show(trainer)
 
     def on_train_batch_end(
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        """Advance the bar by one step."""
-        for task in self._progress.task_ids:
-            self._progress.advance(task)
+        """Count the step."""
+        self._show(trainer)
 
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Show the newest metrics."""
-        metrics = {name: float(value) for name, value in trainer.callback_metrics.items()}
-        for task in self._progress.task_ids:
-            epoch = f"epoch {trainer.current_epoch + 1} of {trainer.max_epochs}"
-            self._progress.update(task, description=f"{epoch}: {self._shown.format_map(metrics)}")
+        if self._stage is not None:
+            metrics = {name: float(value) for name, value in trainer.callback_metrics.items()}
+            self._validated = f", {self._shown.format_map(metrics)}"
+            self._show(trainer)
 
     def on_exception(self, trainer: Trainer, pl_module: LightningModule, exception: BaseException) -> None:
-        """Stop the bar after an error, as Lightning does not call `teardown` then."""
-        self._stop()
+        """End the stage after an error, as Lightning does not call `teardown` then."""
+        self._ending.close()
 
     def teardown(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
-        """Stop the bar."""
-        self._stop()
+        """End the stage."""
+        self._ending.close()
 
-    def _stop(self) -> None:
-        if self._progress.live.is_started:  # else Rich writes an empty line where there is no terminal
-            self._progress.stop()
+    def _show(self, trainer: Trainer) -> None:
+        if self._stage is not None:
+            most = trainer.max_epochs or -1
+            epoch = f"epoch {trainer.current_epoch + 1}" + (f" of {most}" if most > 0 else "")
+            self._stage.update(trainer.global_step, f"{epoch}, step {trainer.global_step:,}{self._validated}")
 
 
 class WaitingTime(Callback):

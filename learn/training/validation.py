@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from epigym.errors import EpigymError
 from epigym.features.types import FeatureTypes
+from epigym.io.progress import track
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.models.calibration import Calibration, fit_calibration
@@ -81,7 +82,7 @@ def validate_by_search(
     missed, fewest = bound or (len(problems), nodes * len(problems))
     solved, expanded, unsolved = 0, 0, list[str]()
     values, steps = [np.empty(0)], [np.empty(0)]
-    for task, types in problems:
+    for task, types in track(problems, "validating"):
         space = StateSpace(task, consistent_beliefs=consistent_beliefs, threads="auto")
         score = scores(space, types)
         found = search_greedily(space, score, nodes)

@@ -35,6 +35,7 @@ SEARCHED = ("model=gine", "objective=ranking", "data=sampled", "base=h_ff", "dom
 """A training that is validated by search, of a second, without a verdict."""
 
 Fit = Callable[..., dict[str, float]]
+Stages = dict[str, list[str]]
 
 
 def make_data_set(

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from epigym.io.progress import Stage
 from learn.train import Train, train
 from tests.helpers.commands import compose
-from tests.helpers.runs import Fit
+from tests.helpers.runs import Fit, Stages
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -27,3 +28,17 @@ def fit(tmp_path: Path) -> Fit:
         return metrics
 
     return make
+
+
+@pytest.fixture
+def stages(monkeypatch: pytest.MonkeyPatch) -> Stages:
+    """What the stages of a command show, by their names."""
+    found: Stages = {}
+    update = Stage.update
+
+    def watch(stage: Stage, done: float, text: str) -> None:
+        found.setdefault(stage.name, []).append(text)
+        update(stage, done, text)
+
+    monkeypatch.setattr(Stage, "update", watch)
+    return found

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from rich.progress import track
 
 from epigym.errors import EpigymError
 from epigym.io.checksummed import digest
+from epigym.io.progress import track
 from epigym.space.signature import signature
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
@@ -39,12 +39,10 @@ def open_plans(settings: Training, data: DataSet) -> DataSet:
     key = digest({"version": VERSION, "settings": own, "parent": data.key, "program": digest_domains()})[:32]
 
     def make(folder: Path) -> DataSet:
-        spaces = list(_sample(settings, data, 0))
-        asked = track(spaces, "asking the expert", transient=True)
-        trees = make_expert_trees(asked, settings.expert.expansions, settings.data.seed)
+        trees = make_expert_trees(_sample(settings, data, 0), settings.expert.expansions, settings.data.seed)
         if (first := next(trees, None)) is None:
             remedy = "give more with expert.problems= or expert.expansions="
-            raise EpigymError(f"the expert solves none of {len(spaces)} problems: {remedy}")
+            raise EpigymError(f"the expert solves none of {_count_problems(settings, data)} problems: {remedy}")
         return write_data_set(folder, chain([first], trees), settings=own, parent=data.key)
 
     return open_or_make(settings.outputs / FOLDER / key, make)
@@ -94,10 +92,17 @@ def _describe(settings: Training, data: DataSet, number: int) -> dict[str, Any]:
     }
 
 
+def _count_problems(settings: Training, data: DataSet) -> int:
+    return settings.expert.problems * len(keep_known(data.domains))
+
+
 def _sample(settings: Training, data: DataSet, number: int) -> Iterator[StateSpace]:
-    """Growing problems of each domain, others for each aggregation."""
-    for domain in keep_known(data.domains):
-        seed, expert = settings.data.seed + _APART * (1 + number), settings.expert
-        found = sample_problems(domain, "test", seed, long_goals=True, growth=expert.growth)
-        for one in islice(found, expert.problems):
-            yield StateSpace(one.task, consistent_beliefs=data.consistent_beliefs, threads="auto")
+    """Growing problems of each domain, others for each aggregation, about which the expert is asked."""
+    seed, expert = settings.data.seed + _APART * (1 + number), settings.expert
+    sampled = (
+        sample_problems(domain, "test", seed, long_goals=True, growth=expert.growth)
+        for domain in keep_known(data.domains)
+    )
+    problems = chain.from_iterable(islice(each, expert.problems) for each in sampled)
+    for one in track(problems, "asking the expert", total=_count_problems(settings, data)):
+        yield StateSpace(one.task, consistent_beliefs=data.consistent_beliefs, threads="auto")

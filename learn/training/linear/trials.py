@@ -8,9 +8,8 @@ from functools import partial
 from math import nan
 from typing import Any, cast
 
-from rich.progress import track
-
 from epigym.features.types import FeatureTypes
+from epigym.io.progress import track
 from epigym.space.space import StateSpace
 from learn.data.dataset import DataSet
 from learn.data.rollout import Rollout
@@ -82,7 +81,8 @@ class TrialMaker:
 
     def run_baselines(self) -> list[Trial]:
         """A trial for each of `BASELINES`."""
-        return [self._validate(name, partial(_score, name)) for name in BASELINES]
+        names = track(BASELINES, "validating heuristics", "heuristics")
+        return [self._validate(name, partial(_score, name)) for name in names]
 
     def fit_all(
         self, choices: Sequence[tuple[Representation, Loss, float]], problems: list[Rollout], types: list[FeatureTypes]
@@ -90,7 +90,7 @@ class TrialMaker:
         """A trial for each choice, in the same order."""
         trials: list[Trial] = []
         data: dict[Representation, FeatureData] = {}
-        for representation, loss, l2 in track(choices, "fitting models", transient=True):
+        for representation, loss, l2 in track(choices, "fitting models", "models"):
             if representation not in data:
                 data = {representation: observe(problems, types, representation)}
             bound = min((one.validation.score for one in trials), default=None)
@@ -104,12 +104,13 @@ class TrialMaker:
         trials: list[Trial] = []
         options, chosen_by = self.options, [task for task, _ in self.validation]
         domains = keep_known(data.domains)
-        for number in range(1, options.aggregation + 1) if domains else ():
+        numbers = range(1, options.aggregation + 1) if domains else ()
+        for number in track(numbers, "refitting", "aggregations"):
             tasks = sample_larger(
                 domains, options.larger_instances, seed + number, chosen_by, long_goals=data.samples_long_goals
             )
-            model = cast(LinearModel, best.model)
-            spaces = (StateSpace(one, consistent_beliefs=self.consistent_beliefs, threads="auto") for one in tasks)
+            model, larger = cast(LinearModel, best.model), track(tasks, "adding pairs")
+            spaces = (StateSpace(one, consistent_beliefs=self.consistent_beliefs, threads="auto") for one in larger)
             added = make_added_pairs(spaces, model, nodes=options.nodes, expansions=data.expansions, seed=seed)
             more, more_types = [*problems, *added], [*types, *make_types(added)]
             observed = observe(more, more_types, model.representation)

@@ -39,7 +39,7 @@ from learn.train import Train
 from learn.train_linear import TrainLinear
 from tests.helpers.commands import compose
 from tests.helpers.marks import slow_but
-from tests.helpers.runs import PROBLEM
+from tests.helpers.runs import PROBLEM, Stages
 from tests.helpers.structures import steps_to_a_goal
 from tests.helpers.tasks import delusion, hopeless, trivial
 from tests.helpers.trained import SMALL, random_model
@@ -483,12 +483,22 @@ def test_of_files_with_sampled_goals_some_are_held_out(tmp_path: Path) -> None:
     source = compose(Rollouts, "rollouts", *given).source
     learned, held_out = source._list_tasks()
     data = source.open(tmp_path)
-    assert len(data) == len(list(learned))
+    assert len(data) == len(learned)
     assert 1 <= len(data.held_out) == len(held_out) <= 3
     for found, expected in zip(DataSet(data.folder).held_out, held_out, strict=True):
         assert found == expected
     goals = [goal.goal for number in {row.tree for row in data.rows} for goal in data.read_tree(number).goals]
     assert not {task.goal for task in held_out} & set(goals)
+
+
+def test_exploring_shows_the_e_states_of_all_problems(tmp_path: Path, stages: Stages) -> None:
+    problems = f"problem=[{PROBLEM},coin_in_the_box/pl_3]"
+    data = compose_source(problems, "explorer=auto", "explorer.max_visited=50").source.open(tmp_path)
+    visited = [row.counts["visited"] for row in data.rows]
+    texts = stages["exploring"]
+    assert texts[0] == "0 of 2 problems, 0 e-states"
+    assert f"1 of 2 problems, {visited[0] + 1} e-states" in texts
+    assert texts[-1] == f"2 of 2 problems, {sum(visited)} e-states"
 
 
 def test_a_set_that_is_there_is_found_without_exploring(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:

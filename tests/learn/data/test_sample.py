@@ -16,6 +16,7 @@ from epigym.task.packing import pack_task
 from learn.data.distribution import COLUMNS, sample_problems
 from learn.sample import Sample, sample
 from tests.helpers.commands import compose
+from tests.helpers.runs import Stages
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -23,7 +24,7 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_problems_and_their_sizes_are_listed_and_the_problems_written(tmp_path: Path) -> None:
+def test_problems_and_their_sizes_are_listed_and_the_problems_written(tmp_path: Path, stages: Stages) -> None:
     domain = "epistemic_gossip"
     sample(compose(Sample, "sample", f"domain={domain}", "instances=5", "seed=3", f"run_dir={tmp_path}"))
     listed = rows(tmp_path / "problems.csv")
@@ -49,6 +50,8 @@ def test_problems_and_their_sizes_are_listed_and_the_problems_written(tmp_path: 
     assert int(train["attempts"]) == int(listed[4]["instance"].removeprefix("train_")) + 1
     assert (test["e-states"], test["median"], test["shortest"]) == ("", "", "")
     assert validation["actions"] == "20"
+    assert stages["sampling"] == [f"{done} of 3 distributions" for done in range(4)]
+    assert stages["epistemic_gossip, test"] == [f"{done} of 5 problems" for done in range(6)]
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,9 @@
 import os
 import pickle
 import random
-import re
-import threading
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,10 +16,10 @@ from hypothesis import strategies as st
 from lightning import Callback, LightningModule, Trainer
 
 from epigym.errors import CheckpointError, MissingError, UsageError
+from epigym.io import progress
 from epigym.io.checksummed import append_checksum, read_checksummed
 from learn.data.dataset import DataSet
 from learn.training.resuming import read_checkpoint, write_checkpoint
-from learn.training.trainer import TrainingProgress
 from tests.helpers.runs import PAPER, SEARCHED, Fit, assert_same, is_same, rows_of
 from tests.helpers.strategies import damaged
 
@@ -136,20 +133,10 @@ def test_interrupted_aggregations(fit: Fit, tmp_path: Path, monkeypatch: pytest.
     assert record["metrics"]["train/corrections"] == sum(map(len, kept))
 
 
-def test_a_progress_bar_leaves_one_line_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    bar: Any = TrainingProgress("")
-    trainer = SimpleNamespace(is_global_zero=True, estimated_stepping_batches=2, global_step=0)
-    bar.on_train_start(trainer, None)
-    for _ in range(2):  # after training, and after validation
-        bar.teardown(trainer, None, "fit")
-    bar.on_exception(trainer, None, ValueError())
-    assert re.fullmatch(r"training .*\n", capsys.readouterr().out)
-
-
-def test_an_error_ends_the_progress_bar(fit: Fit) -> None:
+def test_an_error_ends_the_stage_of_a_training(fit: Fit) -> None:
     with pytest.raises(InterruptedError):
         fit(*PAPER, *cut(1))
-    assert "rich.live" not in {type(thread).__module__ for thread in threading.enumerate()}
+    assert not progress._open
 
 
 def test_a_training_that_stopped_early_is_not_gone_on_with(fit: Fit, tmp_path: Path) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from time import perf_counter
 
 from epigym.errors import EpigymError, MissingError
 
 PLACE = Path(__file__).resolve().parents[2]
 """The folder of `epigym`, beside which `conf`, `domains`, `learn` and `search` lie."""
+_import_seconds = 0.0
 
 
 def check_place(*names: str) -> None:
@@ -46,6 +49,28 @@ def extras() -> Iterator[None]:
         if explained is None:
             raise
         raise explained from None
+
+
+@contextmanager
+def slow_imports() -> Iterator[None]:
+    """Import packages that take seconds in this block; `count_import_seconds` counts its time.
+
+    Garbage collection stops meanwhile, as imports leave no garbage.
+    """
+    global _import_seconds
+    start, collects = perf_counter(), gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+        _import_seconds += perf_counter() - start
+
+
+def count_import_seconds() -> float:
+    """The seconds that this process has spent in `slow_imports`."""
+    return _import_seconds
 
 
 def missing(package: str) -> MissingError | None:

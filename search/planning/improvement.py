@@ -41,7 +41,7 @@ def improve_plan(
     first, space, heuristic = found
     assert space is not None
     limits = options.active_limits
-    nodes, spent = limits.max_expanded, first.costs.build_seconds + first.costs.search_seconds
+    nodes, spent = limits.max_expanded, first.costs.active_seconds
     left = None if nodes is None else max(nodes - first.expanded, 0)
     budget = replace(limits.after(spent), max_expanded=left).start()
     channel.set_time_limit(budget.left)

@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from time import perf_counter
 from typing import NamedTuple, TypeVar
 
+from epigym.config.packages import count_import_seconds
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from search.agents import run_agent
@@ -36,18 +37,24 @@ def search_in_process(
     The time limit covers building the space and the heuristic. Once a plan is found, the process has no time limit.
     """
     agent, (agent_name, heuristic_name) = configuration.make_agent(), configuration.names
-    start = perf_counter()
+    start, imported = perf_counter(), count_import_seconds()
     try:
         space = configuration.make_space(task, consistent_beliefs=options.consistent_beliefs)
         heuristic = configuration.make_heuristic(space)
     except MemoryError:
         result = make_blank_result(configuration, task.name, options, SearchStatus.MEMORY_LIMIT)
         return FinishedSearch(replace(result, size=TaskSize.of(task)))
-    build_seconds = perf_counter() - start
+    spent, built = perf_counter() - start, count_import_seconds()
     on_progress = None if channel is NO_CHANNEL else channel.send
-    result = run_agent(agent, space, heuristic, options.active_limits.after(build_seconds), on_progress)
+    result = run_agent(agent, space, heuristic, options.active_limits.after(spent), on_progress)
     result = replace(result, agent=agent_name, heuristic=heuristic_name)
-    result = result.with_costs(build_seconds=build_seconds, peak_bytes=peak_bytes())
+    searched = count_import_seconds()  # components of `interleaved` make their heuristics during the search
+    result = result.with_costs(
+        import_seconds=searched - imported,
+        build_seconds=spent - (built - imported),
+        search_seconds=result.costs.search_seconds - (searched - built),
+        peak_bytes=peak_bytes(),
+    )
     if result.plan is None:
         channel.send(result)  # before the space is freed, which may take seconds
     else:
@@ -78,7 +85,7 @@ def complete_result(job_result: JobResult, blank: Result) -> Result:
         result = replace(blank, status=job_result.failure, message=job_result.message or blank.message)
         result = result.with_costs(search_seconds=job_result.seconds)
     if job_result.counts is not None:
-        other_seconds = result.costs.build_seconds + result.costs.validation_seconds
+        other_seconds = result.costs.total_seconds - result.costs.search_seconds
         result = replace(result, **asdict(job_result.counts))
         result = result.with_costs(search_seconds=job_result.seconds - other_seconds)
     return result.with_costs(

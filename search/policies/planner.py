@@ -221,6 +221,7 @@ class _PolicyRun:
         self._policy_file, self._kind, self._channel = policy_file, kind, channel
         self._budget = options.active_limits.start()
         self._result = _blank(task, options, kind)
+        self._import_seconds = 0.0
         self._search: PolicySearch | None = None  # None until there is a state space
 
     def find(self) -> PolicyResult:
@@ -255,13 +256,16 @@ class _PolicyRun:
         seconds = min(LINEAR_SHARE * self._budget.left, LINEAR_SECONDS)
         options = replace(self._options, limits=replace(self._options.active_limits, time_limit=seconds))
         with suppress(TaskError):  # designated worlds disagree about an observability type
-            return search_in_process(self._task, self._configuration, options).result.plan or ()
+            found = search_in_process(self._task, self._configuration, options).result
+            self._import_seconds = found.costs.import_seconds
+            return found.plan or ()
         return ()
 
     def _report(self, status: SearchStatus) -> PolicyResult:
         """The current result: the policy, verified and written when it is new or has a new depth; else the status."""
         result = replace(self._result, status=status)
-        result = result.with_costs(search_seconds=self._budget.seconds, peak_bytes=peak_bytes())
+        search_seconds, imports = self._budget.seconds - self._import_seconds, self._import_seconds
+        result = result.with_costs(import_seconds=imports, search_seconds=search_seconds, peak_bytes=peak_bytes())
         search = self._search
         if search is None:
             return result

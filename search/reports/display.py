@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from search.policies.planner import PolicyResult
 
 _POLICY_LINES = 40
+_TIMES = {
+    "reading time": "load_seconds",
+    "PyTorch import time": "import_seconds",
+    "set-up time": "build_seconds",
+    "search time": "search_seconds",
+    "validation time": "validation_seconds",
+    "total time": "total_seconds",
+}
+"""The rows of times: the parts of the total, in their order, then the total."""
 
 
 def show_results(console: Console, results: Sequence[SearchResult]) -> None:
@@ -28,8 +37,7 @@ def show_results(console: Console, results: Sequence[SearchResult]) -> None:
         "expanded nodes": [_format_count(result.expanded) for result in results],
         "generated nodes": [_format_count(result.generated) for result in results],
         "distinct e-states": [_format_count(result.distinct) for result in results],
-        "search time": [format_duration(result.costs.search_seconds) for result in results],
-        "total time": [format_duration(result.costs.total_seconds) for result in results],
+        **_list_times(results),
     }
     if all(len(result.history) < 2 for result in results):
         del rows["first plan"], rows["best plan"]
@@ -42,7 +50,7 @@ def show_policy(console: Console, results: Sequence[PolicyResult]) -> None:
     """Print the result of a search for a policy, then the policy, one numbered e-state a line."""
     [result] = results
     policy = result.policy
-    rows = {
+    cells = {
         "status": result.verdict,
         "depth": _format_count(result.depth),
         "least depth": _format_proof(policy, result),
@@ -51,10 +59,8 @@ def show_policy(console: Console, results: Sequence[PolicyResult]) -> None:
         "expanded e-states": _format_count(result.expanded),
         "outcomes": _format_count(result.generated),
         "distinct e-states": _format_count(result.distinct),
-        "search time": format_duration(result.costs.search_seconds),
-        "total time": format_duration(result.costs.total_seconds),
     }
-    _show_rows(console, results, {name: [cell] for name, cell in rows.items()})
+    _show_rows(console, results, {name: [cell] for name, cell in cells.items()} | _list_times(results))
     if policy is not None:
         _show_note(console, result, "the policy relies on inconsistent beliefs of these agents at some end")
         verdict = "executed by the reference" if result.status is SearchStatus.SOLVED else "not valid"
@@ -75,6 +81,16 @@ def show_plan(console: Console, result: SearchResult) -> None:
         _show_line(console, f"plan of {result.label} ({length}, {verdict}):")
     for step, name in enumerate(result.plan, start=1):
         _show_line(console, f"  {step:2d}. {name}", highlight=False)
+
+
+def _list_times(results: Sequence[SearchResult]) -> dict[str, list[str]]:
+    """The rows of times without parts that took no time in all results."""
+    rows = {name: [getattr(result.costs, cost) for result in results] for name, cost in _TIMES.items()}
+    return {
+        name: [format_duration(one) if one else "–" for one in times]
+        for name, times in rows.items()
+        if any(times) or name == "total time"
+    }
 
 
 def _show_rows(console: Console, results: Sequence[SearchResult], rows: Mapping[str, Sequence[str]]) -> None:

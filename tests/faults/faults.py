@@ -365,6 +365,12 @@ FAULTS: Mapping[str, Fault] = {
           "write_json(make_unverified_path(plan_file), plan), write_json(plan_file, plan)"),),
         ("tests/faults/test_faults.py",),
     ),
+    "search/planning: time of imports": Fault(
+        "imports during the search of `interleaved` count twice in the total time",
+        (("search/planning/single_search.py", "search_seconds=result.costs.search_seconds - (searched - built),",
+          "search_seconds=result.costs.search_seconds,"),),
+        ("tests/search/planning/test_times.py",),
+    ),
     "search/policies: skipped outcome": Fault(
         "the validation of a policy skips an outcome without a branch",
         (("search/policies/validation.py", "        if len(fitting) != 1:",

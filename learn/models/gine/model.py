@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epigym import _core
-from epigym.config.packages import extras
+from epigym.config.packages import extras, slow_imports
 from epigym.config.targets import TARGET
 from epigym.encoding.encoder import Encoder, make_encoder, make_encoding
 from epigym.encoding.goal_graph import MAX_LABEL
@@ -71,9 +71,10 @@ class NetworkModel(Model):
 
     @extras()
     def _make_torch_scorer(self, space: StateSpace, device: Device, threads: int, *, is_ours: bool) -> Scorer:
-        import torch  # takes seconds
+        with slow_imports():
+            import torch
 
-        from learn.models.gine.scorer import NetworkScorer, PaperScorer
+            from learn.models.gine.scorer import NetworkScorer, PaperScorer
 
         torch.set_num_threads(threads)
         has_gpu = torch.cuda.is_available()

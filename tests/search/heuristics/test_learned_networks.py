@@ -19,7 +19,8 @@ from search.agents import make_agent, run_agent
 from search.agents.result import SearchStatus
 from search.heuristics import make_heuristic
 from search.planning.configuration import Configuration
-from search.planning.planner import find_plan
+from search.planning.options import SearchOptions
+from search.planning.planner import find_plan, find_plan_here
 from tests.helpers.trained import SMALL, random_model, write_regressor
 
 PROBLEM = "coin_in_the_box/pl_3"
@@ -58,6 +59,16 @@ def test_the_domain_chooses_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_model_without_known_types_counts_as_fully_known(regressor: str) -> None:
     space = StateSpace(load_problem(PROBLEM))
     assert make_heuristic("learned", space, model=regressor, least_known=1.0).model == regressor
+
+
+def test_imports_of_pytorch_have_a_time_of_their_own(regressor: str, tmp_path: Path) -> None:
+    """The core evaluates the other networks: they need no PyTorch."""
+    own = write_network(tmp_path / "own.safetensors")
+    for model, needs_pytorch in ((regressor, True), (own, False)):
+        configuration = Configuration.of("hfs", {"name": "learned", "model": model})
+        costs = find_plan_here(load_problem(PROBLEM), configuration, SearchOptions()).costs
+        assert (costs.import_seconds > 0) == needs_pytorch
+        assert min(costs.build_seconds, costs.search_seconds) > 0
 
 
 def write_network(path: Path, encoding: str = "relational", base: Base = "none", *, is_random: bool = True) -> str:

@@ -142,7 +142,7 @@ def test_the_time_limit_holds_while_shorter_plans_are_searched_and_not_while_one
         return result
 
     plan = ("lift", "look", "look", "look", "shout")
-    spent = Costs(build_seconds=1.0, search_seconds=6.0)
+    spent = Costs(load_seconds=9.0, import_seconds=0.5, build_seconds=0.5, search_seconds=6.0, validation_seconds=9.0)
     first = SearchResult(SearchStatus.SOLVED, "wordy", "coin", plan, costs=spent)
     found = FinishedSearch(first, StateSpace(coin()))
     improvement.improve_plan(found, SearchOptions(Limits(time_limit=10.0)), validate, Recorder())

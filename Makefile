@@ -7,7 +7,7 @@ PIP := $(BIN)/pip install --quiet --constraint constraints.txt
 DEMO_TRAIN = python -m learn.train encoding=relational domain=cloud_scheduling base=h_ff validation.problems=12 trainer.accelerator=cpu \
   run_dir=outputs/train/cloud_scheduling
 DEMO_SOLVE = python -m search.solve problem=cloud_scheduling/cloud_10_len21 agent=hfs heuristic=learned \
-  heuristic.model=outputs/train/cloud_scheduling compare=[bfs,lazy/h_ff]
+  heuristic.model=outputs/train/cloud_scheduling compare=[hfs/h_ff,bfs]
 
 .PHONY: demo test test-slow faults core sanitize addresses races bench gpu wheel site
 

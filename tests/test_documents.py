@@ -294,7 +294,9 @@ def test_what_documents_name() -> None:
     assert sorted(ours) == sorted(name for group in GROUPS for name in group)
     assert commands_page.PAGE.read_text(encoding="utf-8").endswith(commands_page.MARKER + commands_page.describe())
     assert len(DEMO) == 2
-    assert {*DEMO} <= {*commands("docs/tutorials/train_and_use.md")}
+    # The tutorial has a folder of its own, as a training refuses that of another one.
+    folders = (re.sub(r"outputs/train/\w+", "outputs/train/cloud", command) for command in DEMO)
+    assert {*folders} <= {*commands("docs/tutorials/train_and_use.md")} - {*DEMO}
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     names = [name for name in re.findall(r"`(\w+/[\w/.<>]*)`", text) if name != "domain/instance"]
     # A file that is yet to be written stands in a folder that is there.
@@ -362,8 +364,8 @@ def test_the_demo_prints_what_the_readme_shows(tmp_path: Path, serve: Serve) -> 
     assert promised.keys() == printed.keys()
     assert printed["status"] == promised["status"]
     assert all(printed[name][1:] == promised[name][1:] for name in promised if not name.endswith("time"))
-    learned, *others = (int(cell.replace(",", "")) for cell in printed["expanded nodes"])
-    assert learned < min(others)
+    learned, relaxed, breadth_first = (int(cell.replace(",", "")) for cell in printed["expanded nodes"])
+    assert relaxed / 2 < learned < 2 * relaxed < breadth_first / 100  # the first two tie
     assert "inconsistent" not in (tmp_path / "log.txt").read_text(encoding="utf-8")
 
 

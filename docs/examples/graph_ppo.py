@@ -3,8 +3,9 @@
     python -m docs.examples.graph_ppo
     python -m docs.examples.graph_ppo --env epi/Grapevine-v0
 
-Each episode has a random goal, which is part of the graph that the policy observes. The table at the end compares the
-policy with random actions and with shortest plans on the goals of episodes with other seeds.
+Each episode has a random goal, which is part of the graph that the policy observes. Lines during the training have the
+mean return of the last 100 episodes and how many of these reached their goal. The table at the end compares the most
+probable actions of the policy with random actions and with shortest plans on the goals of episodes with other seeds.
 
 Sources: J. Schulman et al., "Proximal Policy Optimization Algorithms", 2017; the mask: S. Huang and S. Ontañón, "A
 Closer Look at Invalid Action Masking in Policy Gradient Algorithms", 2022.
@@ -12,7 +13,9 @@ Closer Look at Invalid Action Masking in Policy Gradient Algorithms", 2022.
 
 import argparse
 import math
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from time import monotonic
 from typing import Any, NamedTuple, cast
 
 import gymnasium as gym
@@ -37,6 +40,8 @@ GAMMA, TRACE = 0.9, 0.8  # the discount, and λ of the advantages
 CLIP = 0.2  # the largest change of the probability of an action, as a ratio
 VALUE_WEIGHT, ENTROPY_WEIGHT = 4.0, 0.02  # of the losses; the weight of the entropy falls to 0
 LEARNING_RATE, LARGEST_GRADIENT = 3e-3, 1.0  # the learning rate falls to 0
+RECENT = 100  # episodes of the means that are printed
+PAUSE = 10.0  # seconds between two lines
 
 Choose = Callable[[GraphBatch, NDArray[np.bool_]], NDArray[np.int64]]  # from k graphs and masks to actions int64[k]
 
@@ -106,13 +111,17 @@ class Rollout(NamedTuple):
     targets: Tensor
 
 
-def collect_rollouts(envs: EpistemicVectorEnv, policy: GraphPolicy, seed: int) -> Iterator[Rollout]:
+def collect_rollouts(
+    envs: EpistemicVectorEnv, policy: GraphPolicy, seed: int, episodes: deque[tuple[float, bool]]
+) -> Iterator[Rollout]:
     """Play episodes; each rollout goes on where the one before stopped.
 
+    `episodes` receives the return of each episode that ends, and whether it reached its goal.
     Rewards of -1 are multiplied by 1 - γ, so that values lie between -1 and 0.
     """
     graphs, infos = envs.reset(seed=seed)
     is_start = torch.zeros(envs.num_envs, dtype=torch.bool)  # the step after an episode starts the next one
+    returns = np.zeros(envs.num_envs)
     while True:
         played, steps = list[GraphBatch](), list[tuple[Tensor, ...]]()
         for _ in range(ROLLOUT):
@@ -128,6 +137,9 @@ def collect_rollouts(envs: EpistemicVectorEnv, policy: GraphPolicy, seed: int) -
             log_probs = distribution.log_prob(actions)
             steps.append((masks, actions, log_probs, values, scaled, terminated, truncated, ~is_start))
             is_start = terminated | truncated
+            returns += rewards
+            episodes.extend(zip(returns[is_start].tolist(), terminated[is_start].tolist(), strict=True))
+            returns[is_start] = 0
         with torch.no_grad():
             values_after = policy(graphs)[1]
         columns = map(torch.stack, zip(*steps, strict=True))
@@ -160,14 +172,29 @@ def train(envs: EpistemicVectorEnv, steps: int, seed: int) -> GraphPolicy:
     torch.manual_seed(seed)
     policy = GraphPolicy(len(envs.action_names), len(envs.task.agents))
     optimizer = torch.optim.Adam(policy.parameters(), eps=1e-5)
-    updates = math.ceil(steps / (ROLLOUT * envs.num_envs))
-    for update, rollout in zip(range(updates), collect_rollouts(envs, policy, seed), strict=False):
+    updates, say = math.ceil(steps / (ROLLOUT * envs.num_envs)), make_printer()
+    episodes = deque[tuple[float, bool]](maxlen=RECENT)
+    for update, rollout in zip(range(updates), collect_rollouts(envs, policy, seed, episodes), strict=False):
         left = 1 - update / updates
         optimizer.param_groups[0]["lr"] = LEARNING_RATE * left
         improve(policy, optimizer, rollout, ENTROPY_WEIGHT * left)
-        if update % 10 == 9:
-            print(f"{(update + 1) * ROLLOUT * envs.num_envs:,} of {steps:,} steps")
+        done, (mean, share) = (update + 1) * ROLLOUT * envs.num_envs, np.mean(episodes, axis=0)
+        line = f"{done:,} steps: mean return {mean:.2f}, {share:.0%} of {len(episodes)} episodes reached their goal"
+        say(line, update + 1 == updates)
     return policy
+
+
+def make_printer() -> Callable[[str, bool], None]:
+    """A function that prints a line if it is important, or if the last one was printed some seconds ago."""
+    last = monotonic()
+
+    def say(line: str, is_important: bool) -> None:
+        nonlocal last
+        if is_important or monotonic() >= last + PAUSE:
+            print(line, flush=True)
+            last = monotonic()
+
+    return say
 
 
 def play(envs: EpistemicVectorEnv, choose: Choose, seed: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -188,28 +215,46 @@ def make_envs(name: str, count: int, **settings: Any) -> EpistemicVectorEnv:
     return cast(EpistemicVectorEnv, gym.make_vec(name, count, encoding="bitmask", max_episode_steps=12, **settings))
 
 
+def find_shortest(envs: EpistemicVectorEnv, seed: int) -> NDArray[np.int64]:
+    """The lengths int64[n] of shortest plans for the goals of episodes with a seed."""
+    envs.reset(seed=seed)
+    lengths, say = list[int](), make_printer()
+    for index in range(envs.num_envs):
+        plan = search.plan(envs.search_problem(index), agent="bfs").plan
+        assert plan is not None, "sampled goals are reachable"
+        lengths.append(len(plan))
+        say(f"{index + 1} of {envs.num_envs} shortest plans", False)
+    return np.array(lengths)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage=argparse.SUPPRESS
+    )
     parser.add_argument("--env", default="epi/CoinInTheBox-v0", help="the environment of a domain")
     parser.add_argument("--steps", type=int, default=100_000, help="steps of training")
     parser.add_argument("--episodes", type=int, default=100, help="episodes of the comparison")
     parser.add_argument("--seed", type=int, default=0, help="of weights, actions and goals")
     given = parser.parse_args(arguments)
+    if min(given.steps, given.episodes) < 1 or not 0 <= given.seed < 2**32:
+        parser.error("--steps and --episodes are at least 1, and --seed is from 0 to 2^32 - 1")
+    try:
+        training, envs = (make_envs(given.env, number, random_goals=True) for number in (64, given.episodes))
+    except Exception as error:  # of Gymnasium, or of the environment
+        parser.error(f"--env {given.env}: {error}".partition("\n")[0])
     torch.set_num_threads(1)
-    policy = train(make_envs(given.env, 64, random_goals=True), given.steps, given.seed)
-    envs, seed = make_envs(given.env, given.episodes, random_goals=True), given.seed + 1_000_000
+    policy, seed = train(training, given.steps, given.seed), given.seed + 1_000_000
     rng = np.random.default_rng(seed)
-    envs.reset(seed=seed)
-    shortest = [search.plan(envs.search_problem(k), agent="bfs").plan_length for k in range(given.episodes)]
+    shortest = find_shortest(envs, seed)
     rows: dict[str, tuple[Any, Any]] = {
         "random actions": play(envs, lambda _, masks: (rng.random(masks.shape) * masks).argmax(axis=1), seed),
         "trained policy": play(envs, policy.choose, seed),
-        "shortest plans": (np.array(shortest), np.ones(given.episodes)),
+        "shortest plans": (shortest, np.ones(given.episodes)),
     }
-    print(f"{given.episodes} episodes:{'goals reached':>20}{'steps':>8}")
+    print(f"{f'{given.episodes} episodes':<20}{'goals reached':>14}{'mean return':>13}")
     for name, (steps, reached) in rows.items():
-        print(f"{name:<20}{reached.mean():>11.1%}{steps.mean():>8.2f}")
+        print(f"{name:<20}{reached.mean():>14.1%}{-steps.mean():>13.2f}")
 
 
 if __name__ == "__main__":

@@ -11,14 +11,14 @@ truncated. Observations are padded to the largest graph; rewards are -1. `recove
 import argparse
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import gymnasium as gym
 import minari
 import numpy as np
 from minari.data_collector import EpisodeBuffer
 
-from epigym import PaddedObservation
+from epigym import EpigymError, PaddedObservation
 from learn.data.dataset import DataSet
 from learn.data.labels import Label
 from learn.data.rollout import LabelledGoal, Tree
@@ -82,14 +82,26 @@ def measure(env: gym.Env, path: list[int]) -> tuple[int, int]:
     return max(1, *(len(one.nodes) for one in graphs)), max(1, *(len(one.edges) for one in graphs))
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the data sets and print their ids."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage=argparse.SUPPRESS
+    )
     parser.add_argument("folder", help="a data set of learn.rollouts")
     parser.add_argument("--root", default="outputs/minari", help="MINARI_DATASETS_PATH")
     parser.add_argument("--encoding", default="hash")
     parser.add_argument("--episodes", type=int, default=1000, help="most of each problem; more are sampled")
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
+    if given.episodes < 1 or given.seed < 0 or not given.root:
+        parser.error("--episodes is a number from 1 on, --seed one from 0 on, and --root the path of a folder")
     os.environ["MINARI_DATASETS_PATH"] = os.path.abspath(given.root)  # Minari doubles a relative path
-    for name in export(DataSet(given.folder), given.encoding, given.episodes, given.seed):
-        print(name)
+    try:
+        for name in export(DataSet(given.folder), given.encoding, given.episodes, given.seed):
+            print(name)
+    except (EpigymError, OSError, ValueError) as error:  # Minari raises a ValueError for a data set that exists
+        parser.error(str(error).partition("\n")[0])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,7 @@
 """The example of PPO on graphs: its estimator, its mask, its steps, and what it learns."""
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import search
+from docs.examples import graph_ppo
 from docs.examples.graph_ppo import (
     GAMMA,
     ROLLOUT,
@@ -22,6 +24,7 @@ from docs.examples.graph_ppo import (
     main,
     make_distribution,
     make_envs,
+    make_printer,
     play,
     train,
 )
@@ -117,15 +120,20 @@ def test_the_same_seed_gives_the_same_weights() -> None:
 def test_rollouts_leave_out_the_steps_that_start_episodes(monkeypatch: pytest.MonkeyPatch) -> None:
     envs = coin()
     step, taken, ended = envs.step, list[np.ndarray](), [np.zeros(8, np.bool_)]
+    lengths, expected = np.zeros(8, int), list[tuple[float, bool]]()
 
     def record(actions: np.ndarray) -> Any:
         _, _, terminated, truncated, _ = result = step(actions)
         taken.append(actions.copy())
+        lengths[~ended[-1]] += 1
         ended.append(terminated | truncated)
+        expected.extend((-float(lengths[k]), bool(terminated[k])) for k in np.flatnonzero(ended[-1]))
+        lengths[ended[-1]] = 0
         return result
 
     monkeypatch.setattr(envs, "step", record)
-    rollouts = collect_rollouts(envs, make_policy(envs), seed=0)
+    episodes = deque[tuple[float, bool]]()
+    rollouts = collect_rollouts(envs, make_policy(envs), 0, episodes)
     for first in (0, ROLLOUT):
         rollout = next(rollouts)
         counts = ~np.array(ended[first : first + ROLLOUT])
@@ -133,6 +141,65 @@ def test_rollouts_leave_out_the_steps_that_start_episodes(monkeypatch: pytest.Mo
         assert rollout.actions.tolist() == np.array(taken[first:])[counts].tolist()
         assert [len(column) for column in rollout[1:]] == [counts.sum()] * 5
         assert len(rollout.graphs.node_ptr) == counts.sum() + 1
+    assert [*episodes] == expected
+    assert {reached for _, reached in expected} == {True, False}
+
+
+def test_lines_have_the_return_and_the_success_of_the_last_episodes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def collect(*arguments: Any) -> Iterator[None]:
+        episodes = arguments[-1]
+        for length in (2, 4, 6):
+            episodes.extend([(-float(length), length < 6)] * 75)
+            yield None
+
+    monkeypatch.setattr(graph_ppo, "collect_rollouts", collect)
+    monkeypatch.setattr(graph_ppo, "improve", lambda *_: None)
+    monkeypatch.setattr(graph_ppo, "PAUSE", 0.0)
+    train(coin(), 3 * ROLLOUT * 8, seed=0)
+    assert capsys.readouterr().out.splitlines() == [
+        "128 steps: mean return -2.00, 100% of 75 episodes reached their goal",
+        "256 steps: mean return -3.50, 100% of 100 episodes reached their goal",
+        "384 steps: mean return -5.50, 25% of 100 episodes reached their goal",
+    ]
+
+
+def test_lines_come_often_enough_and_not_too_often(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(graph_ppo, "monotonic", lambda: now)
+    say = make_printer()
+    for second in range(60):
+        now = float(second)
+        say(str(second), second in (5, 59))
+    times = [int(line) for line in capsys.readouterr().out.splitlines()]
+    assert times == [5, 15, 25, 35, 45, 55, 59]
+    assert max(np.diff([0, *times])) < 30
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--steps", "0"], "--steps and --episodes are at least 1"),
+        (["--episodes", "0"], "--steps and --episodes are at least 1"),
+        (["--episodes", "two"], "argument --episodes: invalid int value: 'two'"),
+        (["--seed", "-1"], "--steps and --episodes are at least 1, and --seed is from 0 to 2^32 - 1"),
+        (["--seed", str(2**32)], "--steps and --episodes are at least 1, and --seed is from 0 to 2^32 - 1"),
+        (["--env", "epi/Nope-v0"], "--env epi/Nope-v0: Environment `Nope` doesn't exist in namespace epi."),
+        (["--env", "CartPole-v1"], "--env CartPole-v1: "),
+        (["--env", "epi/Text-v0"], "--env epi/Text-v0: unknown argument 'encoding'"),
+        (["fast"], "unrecognized arguments: fast"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_odd_arguments_are_one_line(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    output = capsys.readouterr()
+    assert (stop.value.code, output.out, output.err.count("\n")) == (2, "", 1)
+    assert f"error: {said}" in output.err
 
 
 @pytest.mark.slow
@@ -175,9 +242,9 @@ def test_playing_counts_the_steps_of_first_episodes() -> None:
 @pytest.mark.slow
 def test_training_comes_near_to_shortest_plans(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--steps", "50000", "--episodes", "60"])
-    rows = re.findall(r"^(\w+ \w+) +([\d.]+)% +([\d.]+)$", capsys.readouterr().out, flags=re.MULTILINE)
-    reached, steps = ({name: float(row[k]) for name, *row in rows} for k in (0, 1))
-    assert list(steps) == ["random actions", "trained policy", "shortest plans"]
+    rows = re.findall(r"^(\w+ \w+) +([\d.]+)% +(-[\d.]+)$", capsys.readouterr().out, flags=re.MULTILINE)
+    reached, returns = ({name: float(row[k]) for name, *row in rows} for k in (0, 1))
+    assert list(returns) == ["random actions", "trained policy", "shortest plans"]
     assert reached["random actions"] + 5 < reached["trained policy"] <= reached["shortest plans"] == 100
-    excess = {name: steps[name] - steps["shortest plans"] for name in steps}
+    excess = {name: returns["shortest plans"] - returns[name] for name in returns}
     assert 0 <= excess["trained policy"] < 0.25 * excess["random actions"]

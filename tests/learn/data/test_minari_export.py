@@ -91,6 +91,38 @@ def test_a_goal_at_the_start_has_no_episodes(export: ModuleType, tmp_path: Path)
     assert not (tmp_path / "minari").exists()
 
 
+def test_odd_arguments_are_one_line(
+    export: ModuleType,
+    data: DataSet,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise ValueError(f"A Minari dataset with ID {NAME} already exists\nand more")
+
+    folder, root = str(data.folder), f"--root={tmp_path}/minari"
+    monkeypatch.setattr(minari, "create_dataset_from_buffers", refuse)
+    for arguments, said in (
+        ([], "the following arguments are required: folder"),
+        ([f"{tmp_path}/gone", root], f"{tmp_path}/gone is no data set"),
+        ([folder, root, "--encoding=bits"], "unknown encoding 'bits'"),
+        ([folder, root, "--episodes=few"], "argument --episodes: invalid int value: 'few'"),
+        ([folder, root, "--episodes=0"], "--episodes is a number from 1 on"),
+        ([folder, root, "--seed=-1"], "--episodes is a number from 1 on, --seed one from 0 on"),
+        (
+            [folder, "--root="],
+            "--episodes is a number from 1 on, --seed one from 0 on, and --root the path of a folder",
+        ),
+        ([folder, root, "--episodes=1"], f"A Minari dataset with ID {NAME} already exists"),
+    ):
+        with pytest.raises(SystemExit) as stop:
+            export.main(arguments)
+        output = capsys.readouterr()
+        assert (stop.value.code, output.out, output.err.count("\n")) == (2, "", 1)
+        assert f"error: {said}" in output.err
+
+
 @pytest.mark.slow
 def test_the_example_as_a_command(data: DataSet, tmp_path: Path) -> None:
     command = [sys.executable, FOLDER / "minari_export.py", data.folder, "--episodes", "3", "--root", "root"]

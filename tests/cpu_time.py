@@ -5,7 +5,7 @@ Nothing fails by it: the same tests take up to 1.5 times as long on another proc
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,8 +20,10 @@ SUITE_LIMIT = 450.0
 _PROPERTY = "cpu_seconds"
 
 
-def count_cpu_seconds() -> float:
-    """CPU seconds of this process and of its child processes, also of those that have not ended (on Linux)."""
+def count_cpu_seconds(*, with_children: bool = True) -> float:
+    """CPU seconds of this process, and of its child processes, also of those that have not ended (on Linux)."""
+    if not with_children:
+        return sum(os.times()[:2])
     living = 0.0
     for children in Path("/proc/self/task").glob("*/children"):
         with suppress(OSError):
@@ -32,10 +34,15 @@ def count_cpu_seconds() -> float:
 
 
 class CpuTimes:
-    """The CPU time of test functions: measured in each process that runs tests, added up in the one that reports."""
+    """The CPU time of test functions: measured in each process that runs tests, added up in the one that reports.
 
-    def __init__(self) -> None:
+    Args:
+        count: counts CPU seconds as `count_cpu_seconds`.
+    """
+
+    def __init__(self, count: Callable[..., float] = count_cpu_seconds) -> None:
         self.total = 0.0
+        self._count = count
         self._functions: Counter[str] = Counter()
         self._last = 0.0
 
@@ -45,13 +52,13 @@ class CpuTimes:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self) -> Iterator[None]:
-        self._last = count_cpu_seconds()
+        self._last = self._count()
         return (yield)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self) -> Iterator[None]:
         report = yield
-        start, self._last = self._last, count_cpu_seconds()
+        start, self._last = self._last, self._count()
         report.user_properties = [*report.user_properties, (_PROPERTY, self._last - start)]
         return report
 
@@ -65,7 +72,7 @@ class CpuTimes:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        self.total += sum(os.times()[:2]) if self.total else count_cpu_seconds()  # workers have reported theirs
+        self.total += self._count(with_children=not self.total)  # workers have reported theirs
         if hasattr(session.config, "workeroutput"):
             session.config.workeroutput[_PROPERTY] = self.total
 

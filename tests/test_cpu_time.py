@@ -12,63 +12,119 @@ import pytest
 from tests import cpu_time
 from tests.helpers.benchmark_files import ROOT
 
-PLUGIN = """
+COUNTED = """
+import pytest
+from tests.cpu_time import CpuTimes
+
+class Clock:
+    seconds = 0.5  # of importing the tests
+
+    def __call__(self, with_children=True):
+        return self.seconds if with_children else 0.25  # of the process that reports
+
+clock = Clock()
+
+def pytest_configure(config):
+    config.pluginmanager.register(CpuTimes(clock))
+
+@pytest.fixture
+def spend():
+    def add(seconds):
+        clock.seconds += seconds
+    return add
+"""
+SPENT = """
+import pytest
+
+@pytest.mark.parametrize(("case", "seconds"), [("a", 1.0), ("b[c", 1.25)])
+def test_cases(spend, case, seconds):
+    spend(seconds)
+
+def test_at_the_limit(spend):
+    spend(2.0)
+
+@pytest.fixture
+def prepared(spend):
+    spend(400.0)
+
+def test_set_up(prepared): pass
+
+@pytest.fixture
+def cleaned(spend):
+    yield
+    spend(60.0)
+
+def test_torn_down(cleaned): pass
+
+@pytest.mark.slow
+def test_slow(spend):
+    spend(1000.0)
+"""
+MEASURED = """
 from tests import cpu_time
-cpu_time.FUNCTION_LIMIT, cpu_time.SUITE_LIMIT = 0.1, 0.3
+cpu_time.FUNCTION_LIMIT = 1.0
 pytest_plugins = "tests.cpu_time"
 """
-BURN = """
+WORK = """
 import subprocess, sys, time
 import pytest
 
-def burn(seconds):
-    end = time.process_time() + seconds
-    while time.process_time() < end:
-        pass
+CHILD = "import time\\nwhile time.process_time() < 3: pass\\nprint(1, flush=True)\\ninput()"
 
-@pytest.mark.parametrize("case", ["a", "b[c"])
-def test_cases(case):
-    burn(0.06)
-
-WORK = [sys.executable, "-c", "import time\\nwhile time.process_time() < 0.15: pass\\nprint(1, flush=True)\\ninput()"]
+def start_child():
+    child = subprocess.Popen([sys.executable, "-c", CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    child.stdout.read(1)
+    return child
 
 def test_child():
-    subprocess.run(WORK, input=b"1", check=True)
+    start_child().communicate(b"1")
 
-def test_living_child():
-    global child  # ends after the tests
-    child = subprocess.Popen(WORK, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    child.stdout.read(1)
+def test_child_that_outlives_the_tests():
+    global child
+    child = start_child()
 
 @pytest.fixture
 def prepared():
-    burn(0.12)
+    end = time.process_time() + 3
+    while time.process_time() < end:
+        pass
 
 def test_fixture(prepared): pass
 
 def test_cheap(): pass
-
-@pytest.mark.slow
-def test_slow():
-    burn(0.12)
 """
 
 
-def test_expensive_functions_and_an_expensive_suite_are_named(tmp_path: Path) -> None:
-    """Measured in a worker process, reported by the process that started it."""
-    (tmp_path / "conftest.py").write_text(PLUGIN)
-    (tmp_path / "test_burn.py").write_text(BURN)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
-    before = cpu_time.count_cpu_seconds()
+def run(folder: Path, conftest: str, tests: str, *options: str) -> tuple[list[str], str]:
+    """Run fast tests with a conftest; returns the functions that the report names and its last lines."""
+    (folder / "conftest.py").write_text(conftest)
+    (folder / "test_inner.py").write_text(tests)
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", "not slow", "-p", "xdist", "-n", "1"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    named = {line.split("::")[1].split()[0] for line in done.stdout.splitlines() if "should it be slow" in line}
-    assert named == {"test_cases", "test_child", "test_living_child", "test_fixture"}
-    [total] = re.findall(r"CPU time of the tests: ([\d.]+) s", done.stdout)
-    spent = cpu_time.count_cpu_seconds() - before
-    assert spent / 2 < float(total) < 1.5 * spent  # without what a child that outlives its parent took
-    assert (done.returncode, "more than 0.3 s of CPU: mark" in done.stdout) == (0, True)
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", "not slow", *options]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    named = re.findall(r"^test_inner.py::(\w+) took .*: should it be slow\?$", done.stdout, flags=re.MULTILINE)
+    return named, done.stdout[done.stdout.index("CPU time of the tests: ") :]
+
+
+def test_expensive_functions_and_an_expensive_suite_are_named(tmp_path: Path) -> None:
+    """Counted in a worker process, reported by the process that started it."""
+    named, end = run(tmp_path, COUNTED, SPENT, "-p", "xdist", "-n", "1")
+    assert named == ["test_set_up", "test_torn_down", "test_cases"]
+    assert end.splitlines()[:2] == [
+        "CPU time of the tests: 465.0 s",
+        "more than 450 s of CPU: mark tests slow, or shorten them",
+    ]
+
+
+@pytest.mark.slow  # seconds of work, so that neither clock ticks nor starts of processes matter
+def test_the_time_of_children_and_of_fixtures_counts(tmp_path: Path) -> None:
+    before = cpu_time.count_cpu_seconds()
+    named, end = run(tmp_path, MEASURED, WORK)
+    spent = cpu_time.count_cpu_seconds() - before  # without the 3 s of the child that outlives its parent
+    assert set(named) == {"test_child", "test_child_that_outlives_the_tests", "test_fixture"}
+    assert 8 < float(end.split()[5]) < spent + 4
 
 
 @pytest.mark.parametrize(

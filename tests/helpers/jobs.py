@@ -74,15 +74,12 @@ def burn_then_fill_memory(seconds: float, count: int) -> None:
     subprocess.run([sys.executable, "-c", script, str(seconds), str(count)], check=True)
 
 
-def send_and_wait(seconds: float, started: str, channel: ProgressChannel) -> None:
-    """Work for some seconds without a limit, tell `late`, and wait with a limit of half as many until killed."""
-    channel.send("early")
+def change_time_limit(pipe: str, seconds: float, channel: ProgressChannel) -> None:
+    """Lift the time limit, set another one after a text from a pipe, and wait until killed."""
     channel.set_time_limit(None)
-    Path(started).touch()
-    end = monotonic() + seconds
-    while monotonic() < end:
-        pass
-    channel.send("late")
-    channel.set_time_limit(seconds / 2)
+    channel.send("unlimited")
+    Path(pipe).read_text()
+    channel.set_time_limit(seconds)
+    channel.send("limited")
     while True:
         signal.pause()

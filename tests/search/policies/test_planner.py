@@ -29,6 +29,7 @@ from search.policies.validation import PolicyValidation
 from search.processes.channel import ProgressChannel
 from search.solve import Solve, solve
 from tests.helpers.benchmark_files import ROOT
+from tests.helpers.clocks import pass_once_written
 from tests.helpers.commands import compose
 from tests.helpers.muddy_robots import muddy_robots
 from tests.helpers.policy_tasks import couriers, loose_switch, scouts
@@ -157,19 +158,23 @@ def test_counts_are_sent_before_and_after_the_first_policy(monkeypatch: pytest.M
     assert expanded[first] < expanded[-2] <= result.expanded
 
 
-def test_a_killed_improvement_leaves_the_policy_with_the_latest_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_improvement_leaves_the_policy_with_the_latest_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def get_stuck(search: PolicySearch) -> None:
         search._on_progress(Counts(1_000, 2_000, 3_000))
+        (tmp_path / "stuck").write_text("stuck")
         while True:
             signal.pause()
 
     monkeypatch.setattr(PolicySearch, "improve", get_stuck)
     monkeypatch.setattr(planner, "may_be_copied", lambda: True)  # the process has this method then
-    limits = Limits(time_limit=2.0)
+    pass_once_written(tmp_path / "stuck", 2000.0, monkeypatch)
+    limits = Limits(time_limit=1000.0)
     result = find_policy(muddy_robots(3), BFS, replace(CONSISTENT, limits=limits), kind="shortest")
     assert (result.status, result.depth, result.optimal) == (SearchStatus.SOLVED, 7, False)
     assert (result.expanded, result.generated, result.distinct) == (1_000, 2_000, 3_000)
-    assert result.costs.search_seconds >= 2.0
+    assert result.costs.search_seconds >= 2000.0
 
 
 def run(folder: Path, module: str, *words: str) -> tuple[int, str]:

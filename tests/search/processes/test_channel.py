@@ -1,13 +1,14 @@
 """Limits are enforced for all agents and heuristics: a search that does not end by itself is killed."""
 
-import itertools
 import multiprocessing
+import os
 import sys
 import threading
 from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import psutil
@@ -26,10 +27,11 @@ from search.exploring.background_search import search_in_background
 from search.planning import planner
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
-from search.planning.planner import find_plan
+from search.planning.planner import find_plan, find_plan_here
 from search.processes.channel import Message, may_be_copied
-from search.processes.supervisor import GRACE_SECONDS, Job, supervise
+from search.processes.supervisor import Job, JobResult, watch
 from tests.helpers import jobs
+from tests.helpers.clocks import Clock, pass_once_written
 from tests.helpers.stuck import BLOCK
 from tests.helpers.tasks import COIN, coin, trivial
 
@@ -71,14 +73,14 @@ def explore(configuration: Configuration, limits: Limits, folder: Path) -> Searc
 Search = Callable[[Configuration, Limits, Path], SearchResult]
 
 
-def until_started(search: Search, configuration: Configuration, folder: Path) -> SearchResult:
-    """The result with the least of growing time limits within which the search reaches the place where it hangs."""
+def search_until_late(
+    search: Search, configuration: Configuration, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> SearchResult:
+    """The result of a search whose time limit passes once it has reached the place where it hangs."""
     started = folder / "started"
-    for limit in (0.1 * 4**power for power in itertools.count()):
-        result = search(configuration, Limits(time_limit=limit), folder)
-        assert result.status is SearchStatus.TIME_LIMIT
-        if started.exists() and started.read_text():
-            break
+    pass_once_written(started, 2000.0, monkeypatch)
+    result = search(configuration, Limits(time_limit=1000.0), folder)
+    assert result.status is SearchStatus.TIME_LIMIT
     assert not psutil.pid_exists(int(started.read_text()))
     return result
 
@@ -90,16 +92,18 @@ def memory_and_blocks_beyond() -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_heuristic_that_takes_too_long_is_ended(place: str, tmp_path: Path) -> None:
-    result = until_started(plan, stuck(tmp_path / "started", at=PLACES[place]), tmp_path)
+def test_a_heuristic_that_takes_too_long_is_ended(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = search_until_late(plan, stuck(tmp_path / "started", at=PLACES[place]), tmp_path, monkeypatch)
     assert (result.label, result.plan, result.size.actions) == ("hfs/Stuck", None, 3)
     assert result.message == "killed from outside at the time limit"
     assert result.distinct == (place == "later evaluation")  # what was told before it was stuck
 
 
 @pytest.mark.parametrize("search", [evaluate, explore])
-def test_searches_of_evaluations_and_of_the_page_are_ended(search: Search, tmp_path: Path) -> None:
-    until_started(search, stuck(tmp_path / "started"), tmp_path)
+def test_searches_of_evaluations_and_of_the_page_are_ended(
+    search: Search, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search_until_late(search, stuck(tmp_path / "started"), tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -112,20 +116,19 @@ def test_a_heuristic_that_takes_too_much_memory_is_ended(place: str, tmp_path: P
     assert result.costs.peak_bytes >= most
 
 
-def test_an_agent_that_ignores_limits_is_ended(tmp_path: Path) -> None:
-    until_started(plan, deaf(tmp_path / "started"), tmp_path)
+def test_an_agent_that_ignores_limits_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    search_until_late(plan, deaf(tmp_path / "started"), tmp_path, monkeypatch)
     most, blocks = memory_and_blocks_beyond()
     limits = Limits(time_limit=None, memory_limit=most)
     assert plan(deaf(tmp_path / "started", fills=blocks), limits, tmp_path).status is SearchStatus.MEMORY_LIMIT
 
 
-def test_the_best_plan_stays_when_the_search_for_shorter_ones_is_ended(tmp_path: Path) -> None:
+def test_the_best_plan_stays_when_the_search_for_shorter_ones_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     started, file = tmp_path / "started", tmp_path / "plan.json"
-    for limit in (0.5 * 4**power for power in itertools.count()):
-        options = SearchOptions(Limits(time_limit=limit), anytime=True)
-        result = find_plan(coin(), stuck(started, at=4), options, file)
-        if started.exists():
-            break
+    pass_once_written(started, 2000.0, monkeypatch)
+    result = find_plan(coin(), stuck(started, at=4), replace(PATIENT, anytime=True), file)
     assert (result.status, result.plan) == (SearchStatus.SOLVED, ("lift", "look", "shout"))
     assert (result.optimal, len(result.history), file.exists()) == (False, 1, True)
     assert not psutil.pid_exists(int(started.read_text()))
@@ -187,33 +190,47 @@ def test_a_search_that_ends_by_itself_is_not_killed() -> None:
     assert find_plan(trivial(), BFS, SearchOptions(Limits(0, 1000.0, 1 << 36))).plan == ()
 
 
-def test_a_job_may_change_its_time_limit(tmp_path: Path) -> None:
-    started = tmp_path / "started"
-    for limit in (0.1 * 2**power for power in itertools.count()):
-        job = Job(0, jobs.send_and_wait, (2 * limit, str(started)), takes_channel=True, time_limit=limit)
-        [ending] = supervise([job], parallel=1)
-        assert ending.failure is SearchStatus.TIME_LIMIT
-        if started.exists():
-            break
-    assert ending.value == "late"
-    assert ending.seconds >= 3 * limit
+def test_a_job_may_change_its_time_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between a message and the None after it, the supervisor checks the limits."""
+    clock, pipe = Clock(monkeypatch), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    job = Job(0, jobs.change_time_limit, (str(pipe), 3000.0), takes_channel=True, time_limit=1000.0)
+    with closing(watch([job], parallel=1)) as received:
+        assert next(filter(None, received)) == Message("unlimited")
+        clock.ahead = 2000.0
+        assert next(received) is None
+        pipe.write_text("go on")
+        assert next(filter(None, received)) == Message("limited")
+        assert next(received) is None
+        clock.ahead = 4000.0
+        *_, ending = received
+    assert isinstance(ending, JobResult)
+    assert (ending.failure, ending.value) == (SearchStatus.TIME_LIMIT, "limited")
+    assert ending.seconds >= 4000.0
 
 
-def test_no_time_limit_ends_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_time_limit_ends_the_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Plans are validated in the searching process, here beyond its time limit."""
-    limit = 1.0
+    clock, started, pipe = Clock(monkeypatch), tmp_path / "started", tmp_path / "pipe"
+    os.mkfifo(pipe)
 
     def validate(task: Task, plan: tuple[str, ...], *, consistent_beliefs: bool) -> Validation:
-        end = monotonic() + limit + 2 * GRACE_SECONDS
-        while monotonic() < end:
-            pass
+        started.touch()
+        pipe.read_text()
         return semantics.validate(task, plan)
 
     monkeypatch.setattr(planner, "validate", validate)
     monkeypatch.setattr(planner, "may_be_copied", lambda: True)  # the process has this function then
-    result = find_plan(coin(), BFS, SearchOptions(Limits(time_limit=limit)))
-    assert result.status is SearchStatus.SOLVED
-    assert result.costs.validation_seconds > limit
+    with closing(planner.watch_search(partial(find_plan_here, coin(), BFS), PATIENT)) as received:
+        while not started.exists():
+            next(received)
+        for ahead in (0.0, 0.0, 2000.0):  # messages are received between two None, and limits checked
+            clock.ahead = ahead
+            assert next(each for each in received if not isinstance(each, Message)) is None
+        pipe.write_text("go on")
+        *_, ending = received
+    assert isinstance(ending, JobResult)
+    assert (ending.failure, ending.value.status) == (None, SearchStatus.SOLVED)
 
 
 def copying() -> list[bool]:

@@ -236,7 +236,7 @@ def test_without_a_plan_there_is_no_file(files: Files, tmp_path: Path) -> None:
 
 
 def test_limits_come_from_the_environment(files: Files, tmp_path: Path) -> None:
-    for limit in ({"EPIGYM_TIME_LIMIT": "0.001"}, {"EPIGYM_MEMORY_LIMIT": "1MiB"}):
+    for limit in ({"EPIGYM_TIME_LIMIT": "1e-6"}, {"EPIGYM_MEMORY_LIMIT": "1MiB"}):
         code, output = call("search.competition", files.spec, tmp_path / "plan.json", **limit)
         assert (code, "limit" in output) == (12, True), output
     assert not (tmp_path / "plan.json").exists()

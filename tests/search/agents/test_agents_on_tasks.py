@@ -55,7 +55,7 @@ def test_every_agent_with_every_heuristic_finds_a_valid_plan(agent: str, heurist
 
 @every_pair
 def test_every_agent_with_every_heuristic_exhausts_a_hopeless_task(agent: str, heuristic: str) -> None:
-    result = find_plan(hopeless(), Configuration.of(agent, heuristic))
+    result = find_plan(hopeless(), Configuration.of(agent, heuristic), SearchOptions(verify="whole"))
     assert (result.status, result.plan) == (SearchStatus.UNSOLVABLE, None)
     # lid down; lid up; lid up and a knows: look and lift lead nowhere else.
     assert result.distinct == 3

@@ -142,13 +142,15 @@ def test_the_time_limit_holds_while_shorter_plans_are_searched_and_not_while_one
         return result
 
     plan = ("lift", "look", "look", "look", "shout")
-    spent = Costs(load_seconds=9.0, import_seconds=0.5, build_seconds=0.5, search_seconds=6.0, validation_seconds=9.0)
+    spent = Costs(
+        load_seconds=9000.0, import_seconds=500.0, build_seconds=500.0, search_seconds=6000.0, validation_seconds=9000.0
+    )
     first = SearchResult(SearchStatus.SOLVED, "wordy", "coin", plan, costs=spent)
     found = FinishedSearch(first, StateSpace(coin()))
-    improvement.improve_plan(found, SearchOptions(Limits(time_limit=10.0)), validate, Recorder())
+    improvement.improve_plan(found, SearchOptions(Limits(time_limit=10_000.0)), validate, Recorder())
     assert [seconds is None for seconds in said] == [False, True, False, True, False]
     left = [seconds for seconds in said if seconds is not None]
-    assert 3.0 >= left[0] > left[1] > left[2]
+    assert 3000.0 >= left[0] > left[1] > left[2]
 
 
 def test_executing_plans_again_takes_nothing_from_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:

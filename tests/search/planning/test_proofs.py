@@ -14,6 +14,7 @@ from epigym.problem import domain_problem
 from epigym.space.space import StateSpace, Transitions
 from epigym.task.formula import TRUE, fluent, not_
 from epigym.task.task import Action, EState, Event, Task
+from search.agents import limits
 from search.agents.limits import Limits
 from search.agents.result import Costs, SearchResult, SearchStatus
 from search.planning import proofs
@@ -47,6 +48,13 @@ def dense(worlds: int) -> Task:
     return unsolvable(Task("dense", names, ("a",), (wait,), initial, ()))
 
 
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock of searches and of checks stands still."""
+    for module in (limits, proofs):
+        monkeypatch.setattr(module, "perf_counter", lambda: 0.0)
+
+
 @pytest.fixture
 def applications(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the actions that the reference applies."""
@@ -62,7 +70,7 @@ def applications(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def unsolved(task: Task, generated: int, distinct: int, seconds: float = inf, **more: Any) -> SearchResult:
-    """The result of a search with these counts, whose check has no bound of time by default."""
+    """The result of a search with these counts."""
     costs = Costs(search_seconds=seconds)
     return SearchResult(
         SearchStatus.UNSOLVABLE, "bfs", task.name, generated=generated, distinct=distinct, costs=costs, **more
@@ -124,9 +132,9 @@ def test_a_single_successor_that_would_take_too_long_is_not_generated(applicatio
 
 
 def test_the_check_stops_at_a_slow_successor(monkeypatch: pytest.MonkeyPatch, applications: list[str]) -> None:
-    monkeypatch.setattr(proofs, "SLOW_SECONDS", 0.0)
-    assert confirm(hopeless(), 10, 3) == Confirmation(0, 3, "at a successor of more than 0 s")
-    assert len(applications) == 1
+    monkeypatch.setattr(proofs, "perf_counter", lambda: [0.0, 1.0, 2.5][len(applications)])
+    assert confirm(hopeless(), 10, 3) == Confirmation(1, 3, "at a successor of more than 1 s")
+    assert len(applications) == 2
 
 
 @pytest.mark.parametrize(("seconds", "least", "time_limit", "stop"), [
@@ -144,7 +152,7 @@ def test_time(
 
 @pytest.mark.parametrize("bound", ["MOST", "LEAST_SECONDS", "SLOW_SECONDS", "_LARGEST"])
 def test_a_whole_check_has_no_bounds(monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
-    monkeypatch.setattr(proofs, bound, 0)
+    monkeypatch.setattr(proofs, bound, -1)
     bfs = Configuration.of("bfs")
     bounded, whole = (find_plan(endless(), bfs, SearchOptions(verify=verify)) for verify in VERIFIED)
     assert bounded.is_partly_checked
@@ -152,11 +160,11 @@ def test_a_whole_check_has_no_bounds(monkeypatch: pytest.MonkeyPatch, bound: str
 
 
 def test_the_time_limit_does_not_end_a_whole_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    limits: list[float | None] = []
-    monkeypatch.setattr(ProgressChannel, "set_time_limit", lambda _, seconds: limits.append(seconds))
+    sent: list[float | None] = []
+    monkeypatch.setattr(ProgressChannel, "set_time_limit", lambda _, seconds: sent.append(seconds))
     for verify in VERIFIED:
         find_plan_here(endless(), Configuration.of("bfs"), SearchOptions(verify=verify), channel=ProgressChannel())
-    assert limits == [None]
+    assert sent == [None]
 
 
 def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """Two tasks that are the same, up to names or up to what a notation loses."""
 
-import time
 from collections.abc import Hashable, Mapping
 from math import inf
 from types import MappingProxyType
@@ -15,7 +14,7 @@ SAME: Names = MappingProxyType({})
 
 
 def assert_same_task(
-    ours: Task, theirs: Task, *, most_expanded: int, seconds: float, same_actions: bool = True
+    ours: Task, theirs: Task, *, most_expanded: int, most_worlds: int, same_actions: bool = True
 ) -> None:
     """Check that names apart, which correspond in their order, both tasks are one and are searched alike.
 
@@ -23,7 +22,7 @@ def assert_same_task(
         ours: a task.
         theirs: another one.
         most_expanded: e-states that breadth-first search expands in both.
-        seconds: after which it is cut earlier.
+        most_worlds: worlds of successors, after which it is cut earlier.
         same_actions: whether actions also have the same events; else they do the same in the e-states that are met.
     """
     for one, other in ((ours.fluents, theirs.fluents), (ours.agents, theirs.agents), (ours.actions, theirs.actions)):
@@ -34,7 +33,7 @@ def assert_same_task(
         assert _action(mine, first) == _action(other, second), f"{mine.name} is not {other.name}"
     states = [StateSpace(task).model(0).state for task in (ours, theirs)]
     assert _estate(states[0], first) == _estate(states[1], second)
-    found = explore(ours, most_expanded, seconds)
+    found = explore(ours, most_expanded, most_worlds)
     assert explore(theirs, len(found[0])) == found
 
 
@@ -47,10 +46,10 @@ def assert_read_back(task: Task, again: Task, most: int = 60) -> None:
     assert explore(again, most) == explore(task, most)
 
 
-def explore(task: Task, most: int, seconds: float = inf) -> tuple[list[object], list[bool], list[int]]:
+def explore(task: Task, most: int, most_worlds: float = inf) -> tuple[list[object], list[bool], list[int]]:
     """The transitions of breadth-first search, however it is cut; which e-states are goals, and their worlds."""
-    space, transitions, start = StateSpace(task), list[object](), time.monotonic()
-    while len(transitions) < min(most, len(space)) and time.monotonic() - start < seconds:
+    space, transitions = StateSpace(task), list[object]()
+    while len(transitions) < min(most, len(space)) and space.generated[1] < most_worlds:
         try:
             found = space.expand([len(transitions)])
             transitions.append((found.action.tolist(), found.target.tolist()))

@@ -63,7 +63,8 @@ def test_a_stopped_training_says_how_to_go_on(tmp_path: Path, fit: Fit, number: 
     remedy = f"go on with ckpt_path=last run_dir={run}" if is_kept else "no epoch was finished to go on from"
     assert output.splitlines()[-1] == f"error: interrupted: its model is kept; {remedy}"
     assert "Traceback" not in output
-    assert [one for one in psutil.pids() if session(one) == process.pid] == []
+    left = [one for one in psutil.process_iter() if session(one.pid) == process.pid]
+    assert psutil.wait_procs(left, timeout=60)[1] == []
     assert isinstance(open_model(run), NetworkModel)
     record = read_checksummed(run / "run.json", "")
     assert (record["stopped"], record["verdict"]) == ("interrupted", None)

@@ -1,5 +1,6 @@
 """The runner: the grid, the records it keeps, and going on after it was killed."""
 
+import itertools
 import json
 import os
 import platform
@@ -15,6 +16,7 @@ from typing import Any
 
 import psutil
 import pytest
+from rich import get_console
 from rich.console import Console
 
 from epigym import _core, language
@@ -464,27 +466,39 @@ def problems(coin: str, tmp_path: Path) -> Path:
     return tmp_path
 
 
+HANGS = """
+import signal
+from pathlib import Path
+from search.agents.breadth_first import BreadthFirst
+
+class Hangs(BreadthFirst):
+    def search(self, run):
+        while run.space.task.name == "hopeless" and Path("hang").exists():
+            signal.pause()
+        return super().search(run)
+"""
+
+
 @pytest.mark.slow
 def test_a_killed_run_goes_on_and_ends_with_the_same_table(problems: Path) -> None:
-    killed = start(problems, "folder=killed")
-    before = []
-    for line in killed.stdout:
-        if " - finished " in line:
-            before.append(line.partition(" - finished ")[2].strip())
-        if len(before) == 3:
-            break
-    assert len(before) == 3
+    (problems / "foreign_hangs.py").write_text(HANGS)
+    (problems / "hang").touch()
+    agents = "agents=[hfs,{_target_: foreign_hangs.Hangs}]"
+    killed = start(problems, "folder=killed", agents)
+    finished = (line.partition(" - finished ")[2].strip() for line in killed.stdout if " - finished " in line)
+    before = list(itertools.islice(finished, 7))
     killed.kill()
     killed.wait()
     killed.stdout.close()
     there = {file: file.read_bytes() for file in problems.glob("killed/records/**/*.json")}
-    assert 3 <= len(there) < 10
+    assert len(there) == len(before) == 7
 
-    rest = wait_for_end(start(problems, "folder=killed"))
-    assert len(rest) == 10 - len(there)
+    (problems / "hang").unlink()
+    rest = wait_for_end(start(problems, "folder=killed", agents))
+    assert len(rest) == 3
     assert not set(rest) & set(before)
     assert all(file.read_bytes() == content for file, content in there.items())
-    assert len(wait_for_end(start(problems, "folder=whole", "parallel=2"))) == 10
+    assert len(wait_for_end(start(problems, "folder=whole", "parallel=2", agents))) == 10
     assert read_outcomes(problems / "killed") == read_outcomes(problems / "whole")
     statuses = {row["problem"]: row["status"] for row in read_table(problems / "whole")}
     assert statuses == {
@@ -498,10 +512,10 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_table(problems: Path) -> No
     assert error.startswith("wrong.txt:1:")
     assert not list(problems.glob("*/records/**/.*"))
 
-    assert wait_for_end(start(problems, "folder=killed")) == []
-    assert len(wait_for_end(start(problems, "folder=killed", "retry=true"))) == 2
+    assert wait_for_end(start(problems, "folder=killed", agents)) == []
+    assert len(wait_for_end(start(problems, "folder=killed", agents, "retry=true"))) == 2
     (problems / "wrong.txt").write_text(COIN)  # another problem, and other records
-    assert len(wait_for_end(start(problems, "folder=killed"), ExitCode.SUCCESS)) == 2
+    assert len(wait_for_end(start(problems, "folder=killed", agents), ExitCode.SUCCESS)) == 2
     corrected = [row for row in read_table(problems / "killed") if row["problem"] == "wrong.txt"]
     assert [(row["status"], row["other_outcomes"]) for row in corrected] == [("solved", "1")] * 2
 
@@ -531,7 +545,8 @@ def test_an_interrupted_run_leaves_records_and_no_process(problems: Path, number
     assert (len(gone) > 0, alive) == (True, [])
 
 
-def test_the_board_names_every_configuration_in_full(coin: str) -> None:
+def test_the_board_names_every_configuration_in_full(coin: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(get_console(), "get_time", lambda: 0.0)  # of progress bars
     labels = [f"hfs_preferred_with_some_long_name_{number}" for number in (1, 2)]
     records = [record_of(coin, {"name": "bfs", "label": label}) for label in labels]
     console = Console(file=StringIO(), width=60)

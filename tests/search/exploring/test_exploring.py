@@ -30,6 +30,7 @@ from search.exploring.exploration import Exploration
 from search.exploring.server import find_address, serve
 from search.heuristics import make_heuristic
 from search.planning.configuration import Configuration
+from search.processes.supervisor import Job, supervise
 from tests.helpers.commands import compose
 from tests.helpers.html import Page
 from tests.helpers.serving import in_thread
@@ -229,8 +230,9 @@ def begin_search(port: int) -> socket.socket:
 
 
 def test_a_search_that_nobody_waits_for_is_killed(endless: Any) -> None:
+    assert [ending.value for ending in supervise([Job("first", len, ("",))], parallel=1)] == [0]  # there is a server
     connection = begin_search(endless.port)
-    while not (processes := multiprocessing.active_children()):  # the fork server may start first
+    while not (processes := multiprocessing.active_children()):
         connection.recv(4096)
     [process] = processes
     assert urlopen(f"{find_address(endless)}actions").status == 200  # others are served meanwhile

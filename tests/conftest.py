@@ -47,7 +47,7 @@ def open_page(browser: Any) -> Iterator[Any]:
     def start(address: str, **options: Any) -> Any:
         own = ("data:", "file:", address.partition("?")[0])
         page = browser.new_page(**options)
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(60_000)
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("request", lambda request: complaints.extend([] if request.url.startswith(own) else [request.url]))

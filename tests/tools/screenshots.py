@@ -58,7 +58,7 @@ def open_addresses(folder: Path) -> Iterator[dict[str, str]]:
 
 def read_text(page: Any) -> str:
     """The text of a page once it is complete."""
-    page.wait_for_load_state("networkidle")
+    page.wait_for_function("!document.querySelector('#actions:empty')")
     return str(page.inner_text("body"))
 
 

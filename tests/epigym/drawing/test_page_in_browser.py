@@ -104,6 +104,7 @@ def test_the_address_names_the_step(visit: Any, folder: Path) -> None:
 def test_the_address_names_the_branch_of_a_policy(visit: Any) -> None:
     page = visit("robots")
     page.get_by_role("button", name="2. bell: no").click()
+    page.wait_for_url("**#step=2&branch=*")
     page.reload()
     assert page.inner_text("#happened") == "Step 2: bell: no"
     page.go_back()
@@ -168,6 +169,7 @@ def test_the_focus_stays_where_its_button_is_drawn_anew(visit: Any) -> None:
     assert page.evaluate("document.activeElement.id") == "slider"  # there is no later step
     page = visit("robots")
     page.get_by_role("button", name="1. ", exact=False).first.press("Enter")
+    page.wait_for_url("**#step=1&branch=*")
     page.go_back()
     page.wait_for_selector("text='At the start'")
     assert page.evaluate("document.activeElement.textContent").startswith("1. ")

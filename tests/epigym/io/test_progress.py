@@ -5,6 +5,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import pytest
 import rich
@@ -22,16 +23,17 @@ class Lines(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self.texts: list[str] = []
-        self._written = threading.Event()
+        self._written = threading.Semaphore(0)
 
     def emit(self, record: logging.LogRecord) -> None:
         self.texts.append(record.getMessage())
-        self._written.set()
+        self._written.release()
 
     def wait(self) -> str:
-        """The next line."""
-        self._written.clear()
-        assert self._written.wait(60), "no line is written"
+        """The second line from now on: the first one may have been begun before."""
+        self._written = threading.Semaphore(0)
+        for _ in range(2):
+            assert self._written.acquire(timeout=60), "no line is written"
         return self.texts[-1]
 
 
@@ -42,8 +44,9 @@ def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[Lines]:
-    """The lines of stages that are written every millisecond."""
+    """The lines of stages that are written every millisecond, while the clock stands still."""
     monkeypatch.setattr(progress, "INTERVAL", 1e-3)
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: 0.0))
     handler, level = Lines(), progress.logger.level
     progress.logger.addHandler(handler)
     progress.logger.setLevel(logging.INFO)
@@ -61,7 +64,9 @@ def draw(monkeypatch: pytest.MonkeyPatch) -> Callable[[], str]:
 
 
 def count_threads() -> int:
-    return sum(getattr(thread, "_target", None) is not None for thread in threading.enumerate())
+    """The number of threads that write lines."""
+    targets = (getattr(thread, "_target", None) for thread in threading.enumerate())
+    return sum(getattr(target, "__func__", None) is Stage._write_lines for target in targets)
 
 
 def test_an_item_that_takes_long_writes_lines(lines: Lines) -> None:

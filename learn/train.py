@@ -65,7 +65,7 @@ def train(settings: Train) -> float | None:
     logger.info("model, metrics and pictures: %s", settings.run_dir)
     if (search := finished.search) is not None:
         print(shlex.join(["python", "-m", "search.solve", *map(write_override, search, search.values())]))
-    is_trained = finished.metrics["step"] >= 0
+    is_trained = finished.metrics["step"] > 0
     text = _describe(settings, finished.verdict, is_trained) + _describe_expert(finished.metrics)
     print(textwrap.fill(f"verdict: {text}", 80, subsequent_indent=_INDENT))
     return finished.metrics["val/score"]
@@ -82,7 +82,7 @@ def _describe(settings: Train, verdict: Verdict | None, is_trained: bool) -> str
 
 def _describe_expert(metrics: Mapping[str, float]) -> str:
     """The plans and corrections from which the kept network learned, in words; empty without an expert or a step."""
-    if "train/plans" not in metrics or metrics["step"] < 0:
+    if "train/plans" not in metrics or metrics["step"] == 0:
         return ""
     plans, corrections = (metrics[f"train/{name}"] for name in ("plans", "corrections"))
     return f"; it learned from {plans:.0f} plans of the expert and its corrections on {corrections:.0f} problems"

@@ -156,7 +156,7 @@ def _fit(settings: Training, parts: _Parts, module: GineModule, data: RolloutDat
         (settings.run_dir / RUN_FILE).unlink(missing_ok=True)
         write_settings(settings)
     error = fit(trainer, module, data, settings.checkpoint)
-    if not trainer.global_step or parts.history.is_validated(trainer.global_step - 1):
+    if not trainer.global_step or parts.history.is_validated(trainer.global_step):
         return error
     if error is None:
         error = validate_last(trainer, module, data)
@@ -181,8 +181,8 @@ def _record(
     record = _make_record(settings, parts, data, error)
     record["seconds"] = time.perf_counter() - start + history.earlier
     row, path = history.best_row, settings.run_dir / MODEL_FILE
-    stopped, epoch, step = record["stopped"], row["epoch"] + 1, row["step"] + 1
-    logger.info("%s; kept is the network of epoch %d, step %s", stopped, epoch, f"{step:,.0f}")
+    stopped, step = record["stopped"], f"{row['step']:,.0f}"
+    logger.info("%s; kept is the network of epoch %.0f, step %s", stopped, row["epoch"], step)
     logger.info("%.0f s, %.0f %% of the steps waiting for data", record["seconds"], 100 * waiting.share)
     schema = frozenset[int]().union(*(one.schema for one in data.types))
     model = replace(history.best.model, schema=schema, card=_make_card(record))
@@ -206,22 +206,25 @@ def _describe_stop(error: EarlyEnd | None) -> str:
 
 
 def _count_aggregations(settings: Training, trainer: Trainer, epoch: int) -> int:
-    """After how many aggregations an epoch was."""
-    return max(epoch, 0) * (1 + settings.expert.aggregation) // (trainer.max_epochs or 1)
+    """After how many aggregations an epoch, counted from 1, was; none before the first step, in epoch 0."""
+    return max(epoch - 1, 0) * (1 + settings.expert.aggregation) // (trainer.max_epochs or 1)
 
 
 def _make_record(settings: Training, parts: _Parts, data: RolloutData, error: EarlyEnd | None) -> dict[str, Any]:
     """The record of a training without its duration and verdict; draws its pictures."""
     history, first = parts.history, parts.history.rows[0]
-    epochs = int(history.rows[-1]["epoch"]) + 1
+    last = [row for row in history.rows if "val/score" in row][-1]
+    epochs = int(history.rows[-1]["epoch"])
     metrics = history.best_row | _measure(settings, data, history) | {"epochs": float(epochs)}
     metrics["train/waiting_share"] = parts.waiting.share
     aggregations = _count_aggregations(settings, parts.trainer, int(history.best_row["epoch"]))
     if data.plans is not None:
         metrics["train/plans"] = float(len(data.plans))
         metrics["train/corrections"] = float(sum(map(len, data.corrections[:aggregations])))
-    if first["step"] < 0:
-        metrics |= {name.replace("val", "untrained", 1): first[name] for name in first if name.startswith("val/")}
+    if first["step"] == 0:
+        metrics |= _rename_validation(first, "untrained")
+    if last is not history.best_row:
+        metrics |= _rename_validation(last, "last")
     return {
         "finished": datetime.now(UTC).isoformat(timespec="microseconds"),
         "model": MODEL_FILE,
@@ -234,6 +237,11 @@ def _make_record(settings: Training, parts: _Parts, data: RolloutData, error: Ea
         "stopped": _describe_stop(error) or describe_end(parts.trainer, epochs, settings.validation.by),
         "metrics": metrics,
     }
+
+
+def _rename_validation(row: Mapping[str, float], name: str) -> dict[str, float]:
+    """The metrics of a validation with another name in place of `val`."""
+    return {metric.replace("val", name, 1): value for metric, value in row.items() if metric.startswith("val/")}
 
 
 def _describe_validation(validation: LossValidation | SearchValidation) -> dict[str, Any]:
@@ -251,7 +259,8 @@ def _make_card(record: Mapping[str, Any]) -> dict[str, Any]:
     """The description of the training in a model file."""
     names = ("domains", "data", "encoding", "objective", "base", "seed", "seconds")
     shown = ("/solved", "/expanded", "/mae")
-    measured = {name: value for name, value in record["metrics"].items() if name.endswith(shown)}
+    metrics = record["metrics"].items()
+    measured = {name: value for name, value in metrics if name.endswith(shown) and not name.startswith("last/")}
     return {name: record[name] for name in names} | {"validation": measured}
 
 
@@ -284,8 +293,8 @@ def _measure(settings: Training, data: RolloutData, history: History) -> dict[st
     assert history.best is not None
     model = history.best.model
     if data.validation is None:
-        draw_search_curves(history.rows, history.best_row, len(data.problems), settings.run_dir / "curves.png")
-        return {"val/problems": float(len(data.problems))}
+        draw_search_curves(history.rows, history.best_row, settings.run_dir / "curves.png")
+        return {}
     assert isinstance(data.train, StateSamples)
     batches = list(data.val_dataloader())
     with torch.inference_mode():

@@ -32,7 +32,7 @@ from learn.models.model import GENERAL
 from learn.training.batches import Batch
 from learn.training.validation import Problems, Scores, validate_by_search
 
-VERSION = 6
+VERSION = 7
 """Version of the hyper-parameters in a checkpoint and of the graphs."""
 
 
@@ -152,8 +152,14 @@ class GineModule(LightningModule):
     def training_step(self, batch: Batch, index: int) -> Tensor:
         """The loss of a batch."""
         loss = self._loss(batch, self._values(batch))
-        self.log("train/loss", loss, on_step=False, on_epoch=True, batch_size=len(batch.base), sync_dist=True)
+        self.log(
+            "train/loss", loss, on_step=False, on_epoch=True, batch_size=len(batch.base), sync_dist=True, logger=False
+        )
         return loss
+
+    def _log(self, metrics: Mapping[str, Tensor], samples: int = 1) -> None:
+        """Log metrics of a validation; `History` passes them to the loggers."""
+        self.log_dict(dict(metrics), batch_size=samples, sync_dist=True, logger=False)
 
     def _values(self, batch: Batch) -> Tensor:
         correction: Tensor = self.network(batch.graphs)
@@ -173,7 +179,7 @@ class GineModule(LightningModule):
         values = self._values(batch)
         self._require_numbers(values.double().numpy(force=True))
         loss = self._loss(batch, values)
-        self.log_dict({"val/loss": loss, "val/score": loss}, batch_size=len(batch.base), sync_dist=True)
+        self._log({"val/loss": loss, "val/score": loss}, len(batch.base))
         self.errors.update(values, batch.distance)
 
     def on_validation_epoch_start(self) -> None:
@@ -185,7 +191,7 @@ class GineModule(LightningModule):
         if not self._problems:
             metrics = self.errors.compute()
             self.errors.reset()
-            self.log_dict({f"val/{name}": value.float() for name, value in metrics.items()}, sync_dist=True)
+            self._log({f"val/{name}": value.float() for name, value in metrics.items()})
 
     def _require_numbers(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The values; a network whose training diverged gives values that are not numbers.
@@ -218,6 +224,7 @@ class GineModule(LightningModule):
         self.validated = replace(self.validated, steps=found.calibrate())
         missed, expanded = found.score
         metrics = {
+            "val/problems": len(problems),
             "val/solved": found.solved,
             "val/expanded": expanded,
             "val/stopped": found.stopped,
@@ -225,7 +232,7 @@ class GineModule(LightningModule):
         }
         # 32 bits cannot resolve single nodes in the score of hundreds of problems.
         exact = {name: torch.tensor(value, dtype=torch.float64, device=self.device) for name, value in metrics.items()}
-        self.log_dict(exact, batch_size=1, sync_dist=True)
+        self._log(exact)
 
     def as_model(self) -> NetworkModel:
         """The current network as a model, without calibration, schema and card."""

@@ -156,7 +156,9 @@ class Best(NamedTuple):
 
 
 class History(Callback):
-    """The metrics of a training and its best network, stored in every checkpoint; the metrics also in a CSV file.
+    """The metrics of a training and its best network, stored in every checkpoint.
+
+    The metrics are also written into a CSV file and passed to the loggers, with the same `epoch` and `step`.
 
     Args:
         path: the CSV file.
@@ -178,8 +180,8 @@ class History(Callback):
     def rows(self) -> list[dict[str, float]]:
         """One row for each step that ended an epoch or was followed by a validation, and one before the first step.
 
-        The metrics by name, with `epoch` and `step`, both -1 before the first step, and, for validations, the `seconds`
-        of training.
+        The metrics by name, with `epoch`, the number of epochs begun, and `step`, the number of optimizer steps, both 0
+        before the first step, and, for validations, the `seconds` of training.
         """
         return [self._rows[step] for step in sorted(self._rows)]
 
@@ -195,7 +197,7 @@ class History(Callback):
         return self.earlier + time.perf_counter() - self._start
 
     def is_validated(self, step: int) -> bool:
-        """Whether a validation followed this step."""
+        """Whether a validation followed so many steps."""
         return "val/score" in self._rows.get(step, {})
 
     def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
@@ -236,9 +238,12 @@ class History(Callback):
         self.earlier, self._stored = state_dict["seconds"], state_dict["best"]
 
     def _add(self, trainer: Trainer, metrics: dict[str, float]) -> dict[str, float]:
-        step, epoch = trainer.global_step - 1, -1 if trainer.sanity_checking else trainer.current_epoch
+        step, epoch = trainer.global_step, trainer.fit_loop.epoch_progress.current.ready
         row = self._rows.setdefault(step, {"epoch": float(epoch), "step": float(step)})
         row.update(metrics)
+        for one in trainer.loggers:
+            one.log_metrics({"epoch": row["epoch"], **metrics}, step)
+            one.save()
         if trainer.is_global_zero:
             names = sorted({name for row in self.rows for name in row}, key=lambda name: ("/" in name, name))
             write_rows(self._path, names, self.rows)

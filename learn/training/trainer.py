@@ -42,14 +42,9 @@ logger = logging.getLogger(__name__)
 
 METRICS = {
     "loss": ("val/loss", "val/mae", "val/rmse", "val/r2", "val/within_half"),
-    "search": ("val/solved", "val/expanded", "val/stopped"),
+    "search": ("val/problems", "val/solved", "val/expanded", "val/stopped"),
 }
 """The metrics that a kind of validation logs beside `val/score` and `train/loss`."""
-SHOWN = {
-    "loss": "MAE {val/mae:.3f} steps, R² {val/r2:.2f}",
-    "search": "{val/solved:.0f} solved, {val/expanded:.0f} expanded",
-}
-"""Formats of the newest metrics in the progress bar."""
 _POSITIVE = ("max_steps", "max_epochs", "limit_train_batches", "val_check_interval", "check_val_every_n_epoch")
 _PRECISIONS = ("32-true", "16-mixed", "bf16-mixed")
 _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # of malloc.h
@@ -112,7 +107,7 @@ def _make_callbacks(settings: Training, extra: Sequence[Callback]) -> list[Callb
     callbacks = [
         # `save_last` writes only when a monitored metric improves, or in the middle of an epoch.
         ModelCheckpoint(folder, Path(LAST).stem, save_on_train_epoch_end=True, enable_version_counter=False),
-        TrainingProgress(SHOWN[by]),
+        TrainingProgress(describe_errors if by == "loss" else describe_search),
         Continuation(),
         *_make_averaging(settings.model.averaging),
         *extra,
@@ -304,15 +299,30 @@ def describe_end(trainer: Trainer, epochs: int, by: str) -> str:
     return f"stopped by a callback after {trainer.global_step:,} steps, epoch {epochs}"
 
 
+def describe_errors(metrics: Mapping[str, float]) -> str:
+    """A validation by loss in words."""
+    return f"MAE {metrics['val/mae']:.3f} steps, R² {metrics['val/r2']:.2f}"
+
+
+def describe_search(metrics: Mapping[str, float]) -> str:
+    """A validation by search in words."""
+    solved = f"{metrics['val/solved']:.0f} of {metrics['val/problems']:.0f} solved"
+    return (
+        f"at most {solved}, cut short"
+        if metrics["val/stopped"]
+        else f"{solved}, {metrics['val/expanded']:,.0f} expansions"
+    )
+
+
 class TrainingProgress(Callback):
     """One stage for the whole training, with the newest validation metrics.
 
     Args:
-        shown: format of the metrics, by their names.
+        describe: describes the metrics of a validation in words.
     """
 
-    def __init__(self, shown: str) -> None:
-        self._shown = shown
+    def __init__(self, describe: Callable[[Mapping[str, float]], str]) -> None:
+        self._describe = describe
         self._validated = ""
         self._stage: Stage | None = None
         self._ending = ExitStack()
@@ -334,7 +344,7 @@ class TrainingProgress(Callback):
         """Show the newest metrics."""
         if self._stage is not None:
             metrics = {name: float(value) for name, value in trainer.callback_metrics.items()}
-            self._validated = f", {self._shown.format_map(metrics)}"
+            self._validated = f", {self._describe(metrics)}"
             self._show(trainer)
 
     def on_exception(self, trainer: Trainer, pl_module: LightningModule, exception: BaseException) -> None:

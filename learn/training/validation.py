@@ -33,10 +33,10 @@ class ValidationResult:
     """Result of greedy search on the validation problems.
 
     Attributes:
-        solved: number of problems solved within the limit of nodes.
-        expanded: nodes expanded on all problems; an unsolved problem counts with the limit.
-        unsolved: names of the unsolved problems.
-        stopped: whether validation ended early, see `bound` of `validate_by_search`.
+        solved: number of problems solved within the limit; an upper bound if `stopped`.
+        expanded: expansions on all problems, an unsolved problem counts with the limit; a lower bound if `stopped`.
+        unsolved: names of the problems that are known to be unsolved.
+        stopped: whether validation was cut short, see `bound` of `validate_by_search`.
         values: float64[k], values of the e-states on the plans found.
         steps: float64[k], number of actions left in the plan at each of these e-states.
     """
@@ -50,7 +50,7 @@ class ValidationResult:
 
     @property
     def score(self) -> tuple[int, int]:
-        """Number of unsolved problems, then number of nodes expanded; the smaller, the better."""
+        """Number of unsolved problems, then of expansions; the smaller, the better. A lower bound if `stopped`."""
         return len(self.unsolved), self.expanded
 
     def calibrate(self) -> Calibration:
@@ -72,17 +72,17 @@ def validate_by_search(
         problems: the problems, with the types of their tasks.
         nodes: most expansions for each.
         scores: returns the heuristic of a problem.
-        bound: a validation score. Validation stops when more problems are unsolved, or as many with more than twice the
-            expansions.
+        bound: a validation score. Validation is cut short when more problems are unsolved, or as many with more than
+            twice the expansions.
         consistent_beliefs: whether e-states with inconsistent beliefs are excluded, see `StateSpace`.
 
     Raises:
         EpigymError: when a score is not a number, or a search runs out of memory.
     """
     missed, fewest = bound or (len(problems), nodes * len(problems))
-    solved, expanded, unsolved = 0, 0, list[str]()
+    expanded, unsolved, is_stopped = 0, list[str](), False
     values, steps = [np.empty(0)], [np.empty(0)]
-    for task, types in track(problems, "validating"):
+    for place, (task, types) in enumerate(track(problems, "validating"), 1):
         space = StateSpace(task, consistent_beliefs=consistent_beliefs, threads="auto")
         score = scores(space, types)
         found = search_greedily(space, score, nodes)
@@ -92,14 +92,18 @@ def validate_by_search(
             values.append(score(states))
             steps.append(np.arange(len(states) - 1, -1, -1, dtype=np.float64))
         expanded += found.expanded if is_solved else nodes
-        solved += is_solved
         if not is_solved:
             unsolved.append(task.name)
         if len(unsolved) > missed or (len(unsolved) == missed and expanded > _FAR * fewest):
+            is_stopped = place < len(problems)
             break
-    is_stopped = solved + len(unsolved) < len(problems)
     return ValidationResult(
-        solved, expanded, tuple(unsolved), is_stopped, np.concatenate(values), np.concatenate(steps)
+        solved=len(problems) - len(unsolved),
+        expanded=expanded,
+        unsolved=tuple(unsolved),
+        stopped=is_stopped,
+        values=np.concatenate(values),
+        steps=np.concatenate(steps),
     )
 
 

@@ -61,7 +61,7 @@ class Trial:
             "pairs in order": self.accuracy,
             "solved": self.validation.solved,
             "expanded": self.validation.expanded,
-            "stopped": "yes" if self.validation.stopped else "",
+            "stopped": "yes, bounds" if self.validation.stopped else "",
         }
 
 

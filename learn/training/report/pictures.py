@@ -48,15 +48,12 @@ def draw_curves(history: Sequence[Mapping[str, float]], best: Mapping[str, float
     _save(figure, path)
 
 
-def draw_search_curves(
-    history: Sequence[Mapping[str, float]], best: Mapping[str, float], problems: int, path: Path
-) -> None:
+def draw_search_curves(history: Sequence[Mapping[str, float]], best: Mapping[str, float], path: Path) -> None:
     """Training loss, and solved validation problems and expanded nodes, over the epochs.
 
     Args:
         history: rows of metrics, see `learn.training.resuming.History.rows`; stopped validations are omitted.
         best: the row of the best network.
-        problems: number of validation problems.
         path: the PNG file.
     """
     figure = Figure(figsize=(12, 4), layout="constrained")
@@ -64,12 +61,12 @@ def draw_search_curves(
     ended = [row for row in history if row.get("val/stopped") == 0]
     curves = (
         (loss, "train/loss", "training loss", _TRAINING, [row for row in history if "train/loss" in row]),
-        (solved, "val/solved", f"solved of {problems} validation problems", _VALIDATION, ended),
+        (solved, "val/solved", f"solved of {best['val/problems']:.0f} validation problems", _VALIDATION, ended),
         (expanded, "val/expanded", "nodes expanded on them", _VALIDATION, ended),
     )
     for axes, name, label, colour, rows in curves:
-        axes.plot([row["epoch"] + 1 for row in rows], [row[name] for row in rows], color=colour, marker=".")
-        axes.axvline(best["epoch"] + 1, color="0.6", linestyle=":", label="best network")
+        axes.plot([row["epoch"] for row in rows], [row[name] for row in rows], color=colour, marker=".")
+        axes.axvline(best["epoch"], color="0.6", linestyle=":", label="best network")
         axes.set(xlabel="epoch", ylabel=label)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         axes.legend(frameon=False)

@@ -59,15 +59,26 @@ def make_metrics_table(metrics: Mapping[str, float]) -> Table:
     """The table of the kept network beside baselines."""
     if "val/problems" in metrics:
         rows = [
-            [name, f"{metrics[f'{key}/solved']:.0f}", f"{metrics[f'{key}/expanded']:,.0f}"]
-            for key, name in (("val", "network"), ("untrained", "before training"))
+            [name, *_count(metrics, key)]
+            for key, name in (("val", "network"), ("untrained", "before training"), ("last", "after the last step"))
             if f"{key}/solved" in metrics
         ]
         title = f"greedy search on {metrics['val/problems']:.0f} validation problems"
-        return Table(title, ("guidance", "solved", "expanded"), rows)
+        note = (
+            "the last validation was cut short when it could no longer be the best"
+            if metrics.get("last/stopped")
+            else ""
+        )
+        return Table(title, ("heuristic", "solved", "expanded"), rows, note=note)
     rows = []
     for key, name in (("val", "network"), ("median", "median distance"), ("goal_count", "goal count")):
         mae, rmse, r2, near = (metrics[f"{key}/{metric}"] for metric in ("mae", "rmse", "r2", "within_half"))
         rows.append([name, f"{mae:.3f}", f"{rmse:.3f}", f"{r2:.3f}", f"{near:.1%}"])
     titles = ("predictor", "MAE", "RMSE", "R²", "within half a step")
     return Table("errors on held-out samples, in steps", titles, rows)
+
+
+def _count(metrics: Mapping[str, float], key: str) -> list[str]:
+    """Solved problems and expansions of a validation, or the bounds that are known of one that was cut short."""
+    most, least = ("at most ", "at least ") if metrics[f"{key}/stopped"] else ("", "")
+    return [f"{most}{metrics[f'{key}/solved']:.0f}", f"{least}{metrics[f'{key}/expanded']:,.0f}"]

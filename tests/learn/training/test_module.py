@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,9 @@ from learn.training import module
 from learn.training.batches import Batch
 from learn.training.data_module import RolloutData
 from learn.training.module import GineModule, StepErrors
+from learn.training.report.report import make_metrics_table
 from learn.training.resuming import read_checkpoint
+from learn.training.trainer import describe_search
 from learn.training.validation import ValidationResult, find_states_along, search_greedily
 from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, SEARCHED, Fit, model_of, rows_of
@@ -78,15 +80,21 @@ def loss_of(objective: dict[str, Any], said: list[float], base: list[float], **b
     return float(loss)
 
 
-def record_bounds(monkeypatch: pytest.MonkeyPatch, found: list[tuple[int, int, int]]) -> list[tuple[int, int] | None]:
-    """Has validation by search find so many solved, expanded and not solved, one after the other; the bounds asked."""
+def record_bounds(
+    monkeypatch: pytest.MonkeyPatch, found: list[tuple[int, int, int]], stopped: Container[int] = ()
+) -> list[tuple[int, int] | None]:
+    """Has validation by search find so many solved, expanded and not solved, one after the other; the bounds asked.
+
+    Some are cut short.
+    """
     bounds: list[tuple[int, int] | None] = []
     number = count()
 
     def result(*_: Any, bound: tuple[int, int] | None = None, **__: Any) -> ValidationResult:
         bounds.append(bound)
-        solved, expanded, missed = found[next(number)]
-        return ValidationResult(solved, expanded, ("problem",) * missed, stopped=False)
+        place = next(number)
+        solved, expanded, missed = found[place]
+        return ValidationResult(solved, expanded, ("problem",) * missed, stopped=place in stopped)
 
     monkeypatch.setattr(module, "validate_by_search", result)
     return bounds
@@ -124,11 +132,40 @@ def test_the_best_network_is_kept(
     bounds = record_bounds(monkeypatch, found)
     nodes = 1000 if found[0][0] > 2 else 20
     metrics = fit(*SEARCHED, f"validation.nodes={nodes}", f"+callbacks.mine._target_={__name__}.Trace")
-    assert metrics["epoch"] == best - 1
+    assert metrics["epoch"] == best
     assert (metrics["val/solved"], metrics["val/expanded"]) == found[best][:2]
     assert torch.equal(flat(model_of(tmp_path / "run").network), Trace.validated[best])
     scores = [(missed, expanded) for _, expanded, missed in found]
     assert bounds == [None, *(min(scores[:epoch]) for epoch in range(1, 5))], "no epoch is searched with for longer"
+
+
+def test_a_validation_that_is_cut_short_is_shown_with_its_bounds(
+    fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the table, beside the network that is kept and the one before training."""
+    found = [(0, 4000, 2), (1, 2021, 1), (1, 2022, 1), (1, 2023, 1), (1, 3500, 1)]
+    record_bounds(monkeypatch, found, stopped=(2, 4))
+    metrics = fit(*SEARCHED, "validation.nodes=2000")
+    table = make_metrics_table(metrics)
+    assert table.caption == "greedy search on 2 validation problems"
+    assert table.titles == ("heuristic", "solved", "expanded")
+    assert table.rows == [
+        ["network", "1", "2,021"],
+        ["before training", "0", "4,000"],
+        ["after the last step", "at most 1", "at least 3,500"],
+    ]
+    assert table.note == "the last validation was cut short when it could no longer be the best"
+    rows = rows_of(tmp_path / "run")
+    assert [describe_search(row) for row in rows] == [
+        "0 of 2 solved, 4,000 expansions",
+        "1 of 2 solved, 2,021 expansions",
+        "at most 1 of 2 solved, cut short",
+        "1 of 2 solved, 2,023 expansions",
+        "at most 1 of 2 solved, cut short",
+    ]
+    assert open_model(tmp_path / "run").card["validation"] == {
+        "val/solved": 1, "val/expanded": 2021, "untrained/solved": 0, "untrained/expanded": 4000,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

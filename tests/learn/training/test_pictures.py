@@ -10,8 +10,9 @@ from learn.training.report import pictures
 
 HISTORY = [
     {
-        "step": 10 * epoch + 10, "epoch": epoch, "train/loss": 1e-3 / (epoch + 1), "val/loss": 1e-3 / (epoch + 1),
-        "val/mae": 1.5, "val/rmse": 1.5, "val/stopped": 0, "val/solved": 20 + epoch, "val/expanded": 1e6 * (epoch + 1),
+        "step": 10 * epoch + 10, "epoch": epoch + 1, "train/loss": 1e-3 / (epoch + 1), "val/loss": 1e-3 / (epoch + 1),
+        "val/mae": 1.5, "val/rmse": 1.5, "val/stopped": 0, "val/problems": 24, "val/solved": 20 + epoch,
+        "val/expanded": 1e6 * (epoch + 1),
     }
     for epoch in range(2)
 ]  # fmt: skip
@@ -24,8 +25,8 @@ def figures(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
     drawn: list[Figure] = []
     monkeypatch.setattr(pictures, "_save", lambda figure, path: drawn.append(figure))
     pictures.draw_curves(HISTORY, HISTORY[-1], Path())
-    pictures.draw_search_curves(HISTORY, HISTORY[-1], 24, Path())
-    pictures.draw_search_curves(HISTORY[:1], HISTORY[0], 24, Path())
+    pictures.draw_search_curves(HISTORY, HISTORY[-1], Path())
+    pictures.draw_search_curves(HISTORY[:1], HISTORY[0], Path())
     pictures.draw_rollouts([{"distances": [5, 20000], "depths": [1, 300]}], Path())
     pictures.draw_predictions(np.array([0.5, 1.0, 2.0]), np.array([0.0, 1.0, 2.0]), "")
     for figure in drawn:

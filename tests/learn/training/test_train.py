@@ -22,6 +22,7 @@ from hydra.types import RunMode
 from lightning import Callback, LightningModule, Trainer
 from lightning.pytorch.callbacks import timer
 from omegaconf import OmegaConf
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 import domains
 from epigym import to_pyg
@@ -138,7 +139,7 @@ def test_the_first_validation_is_of_the_base(fit: Fit, tmp_path: Path, base: Bas
     data.setup()
     found = validate_by_search(data.problems, 20, lambda space, _: BaseHeuristic(space, base))
     first = rows_of(tmp_path / "run")[0]
-    assert (first["epoch"], first["step"]) == (-1, -1)
+    assert (first["epoch"], first["step"]) == (0, 0)
     assert (first["val/solved"], first["val/expanded"]) == (found.solved, found.expanded)
     assert (metrics["untrained/solved"], metrics["untrained/expanded"]) == (found.solved, found.expanded)
 
@@ -149,9 +150,9 @@ def test_no_model_is_worse_than_the_network_before_training(fit: Fit, tmp_path: 
     worse = ("+model.optimizer.maximize=true", "model.optimizer.lr=0.1", "model.schedule=constant", "model.averaging=0")
     metrics = fit(*kind, *worse)
     first, *others = rows_of(tmp_path / "run")
-    assert (first["epoch"], first["step"]) == (-1, -1)
+    assert (first["epoch"], first["step"]) == (0, 0)
     assert min(row["val/score"] for row in others) > first["val/score"]
-    assert (metrics["step"], metrics["val/score"]) == (-1, first["val/score"])
+    assert (metrics["step"], metrics["val/score"]) == (0, first["val/score"])
     assert validate_again(tmp_path / "run", *kind) == pytest.approx(first["val/score"], rel=1e-5)
 
 
@@ -180,7 +181,7 @@ def test_a_run_leaves_everything_in_its_folder(fit: Fit, tmp_path: Path) -> None
     assert config.model.network.hidden_size == 128
     with (run / "metrics.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["epoch"] for row in rows] == ["-1.0", "0.0", "1.0"]
+    assert [row["epoch"] for row in rows] == ["0.0", "1.0", "2.0"]
     assert min(float(row["val/loss"]) for row in rows) == pytest.approx(metrics["val/loss"])
     names = {"train/loss", "val/loss", "val/mae", "val/rmse", "val/r2", "val/within_half"}
     assert rows[0].keys() >= names
@@ -219,7 +220,7 @@ def test_metrics_are_those_of_the_best_network_wherever_an_epoch_is_validated(fi
     metrics = fit(*PAPER, "trainer.max_epochs=-1", *often)
     history = rows_of(tmp_path / "run")  # epochs of 4 steps
     losses = {row["step"]: row["val/loss"] for row in history if "val/loss" in row}
-    assert sorted(losses) == [-1, 1, 3, 5, 6]
+    assert sorted(losses) == [0, 2, 4, 6, 7]
     assert metrics["val/loss"] == min(losses.values()) == losses[metrics["step"]]
     assert metrics["epochs"] == 2
 
@@ -237,11 +238,11 @@ def test_two_runs_with_one_seed_are_bitwise_equal(fit: Fit, tmp_path: Path, over
 @pytest.mark.parametrize(
     ("end", "steps", "stopped"),
     [
-        ((*PAPER, "trainer.max_steps=2"), [-1, 1], "step limit: 2 steps, epoch 1"),
-        ((*PAPER, "trainer.max_steps=5"), [-1, 3, 4], "step limit: 5 steps, epoch 2"),
-        ((*SEARCHED, "trainer.max_steps=5"), [-1, 1, 3, 4], "step limit: 5 steps, epoch 3"),
-        ((*PAPER, "+trainer.max_time={seconds:3}"), [-1, 2], "time limit: 3 steps, epoch 1"),
-        ((*SEARCHED, "+trainer.max_time={seconds:3}"), [-1, 1, 2], "time limit: 3 steps, epoch 2"),
+        ((*PAPER, "trainer.max_steps=2"), [0, 2], "step limit: 2 steps, epoch 1"),
+        ((*PAPER, "trainer.max_steps=5"), [0, 4, 5], "step limit: 5 steps, epoch 2"),
+        ((*SEARCHED, "trainer.max_steps=5"), [0, 2, 4, 5], "step limit: 5 steps, epoch 3"),
+        ((*PAPER, "+trainer.max_time={seconds:3}"), [0, 3], "time limit: 3 steps, epoch 1"),
+        ((*SEARCHED, "+trainer.max_time={seconds:3}"), [0, 2, 3], "time limit: 3 steps, epoch 2"),
     ],
 )
 def test_a_training_that_ends_in_the_middle_of_an_epoch_writes_its_model(
@@ -260,7 +261,7 @@ def test_a_training_that_ends_in_the_middle_of_an_epoch_writes_its_model(
 @pytest.mark.parametrize("kind", [PAPER, SEARCHED])
 def test_a_development_run_of_one_step_writes_a_model(fit: Fit, tmp_path: Path, kind: tuple[str, ...]) -> None:
     metrics = fit(*kind, "+trainer.fast_dev_run=1")
-    assert (metrics["step"], metrics["epochs"]) == (0, 1)
+    assert (metrics["step"], metrics["epochs"]) == (1, 1)
     assert json.loads((tmp_path / "run" / "run.json").read_text())["stopped"] == "step limit: 1 steps, epoch 1"
     assert open_model(tmp_path / "run").card["seed"] == 42
 
@@ -269,7 +270,7 @@ def test_a_development_run_of_one_step_writes_a_model(fit: Fit, tmp_path: Path, 
 def test_training_stops_early(fit: Fit, tmp_path: Path, overrides: tuple[str, ...]) -> None:
     patient = ("callbacks.early_stopping.patience=2", "trainer.max_epochs=50")
     metrics = fit(*overrides, "model.optimizer.lr=1e-60", *patient)
-    scores = [row["val/score"] for row in rows_of(tmp_path / "run") if row["epoch"] >= 0]
+    scores = [row["val/score"] for row in rows_of(tmp_path / "run") if row["epoch"] > 0]
     assert len(scores) == metrics["epochs"] == scores.index(min(scores)) + 3 < 50
     assert read_checkpoint(tmp_path / "run" / "checkpoints" / "last.ckpt")["epoch"] == len(scores) - 1
 
@@ -287,7 +288,7 @@ def train_in_two_processes(run: Path, *overrides: str, code: int = 0) -> None:
 def test_several_processes_share_the_samples(tmp_path: Path) -> None:
     train_in_two_processes(tmp_path / "run", "batch_size=32", "trainer.max_epochs=1")
     metrics = json.loads((tmp_path / "run" / "run.json").read_text())["metrics"]
-    assert metrics["step"] + 1 == math.ceil(math.ceil(metrics["train/samples"] / 2) / 32)
+    assert metrics["step"] == math.ceil(math.ceil(metrics["train/samples"] / 2) / 32)
     assert open_model(tmp_path / "run").domain
 
 
@@ -318,7 +319,7 @@ def test_processes_that_a_scheduler_starts_at_once_write_one_run(tmp_path: Path)
     [written] = tmp_path.glob("outputs/train/*/run.json")
     record = json.loads(written.read_text())
     assert record["metrics"]["train/samples"] == 2 * samples
-    assert record["metrics"]["step"] + 1 == 1  # the lonely sample of a second batch is left out
+    assert record["metrics"]["step"] == 1  # the lonely sample of a second batch is left out
     assert open_model(written.parent / record["model"]).domain == "collaboration_communication"
     other = [path for path in tmp_path.glob("outputs/train/*/*") if path.parent != written.parent]
     assert {path.name for path in other} <= {".hydra", "train.log"}
@@ -379,8 +380,8 @@ def test_options_of_the_trainer_pass_through(fit: Fit, tmp_path: Path, kind: tup
 def test_checkpoints_of_the_user_are_kept_beside_ours(fit: Fit, tmp_path: Path) -> None:
     checkpoint = "lightning.pytorch.callbacks.ModelCheckpoint"
     fit(*SEARCHED, f"+callbacks.mine._target_={checkpoint}", "+callbacks.mine.monitor=val/score")
-    best = min((row for row in rows_of(tmp_path / "run") if row["epoch"] >= 0), key=lambda row: row["val/score"])
-    theirs = f"tensorboard/checkpoints/epoch={best['epoch']:.0f}-step={best['step'] + 1:.0f}.ckpt"
+    best = min((row for row in rows_of(tmp_path / "run") if row["epoch"] > 0), key=lambda row: row["val/score"])
+    theirs = f"tensorboard/checkpoints/epoch={best['epoch'] - 1:.0f}-step={best['step']:.0f}.ckpt"  # Lightning's count
     found = {str(path.relative_to(tmp_path / "run")) for path in (tmp_path / "run").rglob("*.ckpt")}
     assert found == {"checkpoints/last.ckpt", theirs}
 
@@ -429,6 +430,26 @@ def test_rollouts_are_listed_and_drawn(tmp_path: Path, capsys: pytest.CaptureFix
     assert "100+" in capsys.readouterr().out
     [row] = DataSet(*(tmp_path / "rollouts").iterdir()).rows
     assert (row.name, row.counts["visited"], row.counts["explorer"]) == (PROBLEM, 100, "dfs")
+
+
+def test_loggers_count_epochs_and_steps_as_the_metrics_do(fit: Fit, tmp_path: Path) -> None:
+    """Also those of a training that is gone on with, in another folder for CSVLogger, which begins a new file."""
+    often = ("trainer.val_check_interval=3", "trainer.check_val_every_n_epoch=null", "logger=[csv,tensorboard]")
+    fit(*PAPER, *often, "trainer.max_epochs=2")
+    first = len(rows_of(tmp_path / "run"))
+    fit(*PAPER, *often, "trainer.max_epochs=3", "ckpt_path=last", "logger.csv.name=again")
+    rows = rows_of(tmp_path / "run")
+    assert [(row["epoch"], row["step"]) for row in rows[:3]] == [(0, 0), (1, 3), (1, 4)]
+    for name, own in (("csv", rows[:first]), ("again", rows[first:])):
+        logged: dict[float, dict[str, float]] = {}
+        for row in rows_of(tmp_path / "run" / name):  # one for a validation, and one for the end of an epoch
+            logged.setdefault(row["step"], {}).update(row)
+        assert list(logged.values()) == own
+    board = EventAccumulator(str(tmp_path / "run" / "tensorboard"))
+    board.Reload()
+    for name in ("epoch", "train/loss", "val/mae", "val/score"):
+        found = {one.step: one.value for one in board.Scalars(name)}
+        assert found == pytest.approx({row["step"]: row[name] for row in rows if name in row})
 
 
 def test_limited_batches_of_validation_measure_the_kept_network_on_all_samples(fit: Fit, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 import pytest
@@ -72,15 +72,31 @@ def test_solved_problems_and_nodes(domain: str, scores: Maker, nodes: int, solve
 @pytest.mark.parametrize(
     ("domain", "scores", "expected"),
     [
-        ("blocks_world", constant, (0, 400, 2, True)),  # too many are unsolved
-        ("coin_in_the_box", open_parts, (1, 411, 2, True)),
-        ("blocks_world", open_parts, (1, 338, 1, True)),  # as many, and far more is expanded
+        ("blocks_world", constant, (2, 400, 2, True)),  # too many are unsolved
+        ("coin_in_the_box", open_parts, (2, 411, 2, True)),
+        ("blocks_world", open_parts, (3, 338, 1, True)),  # as many, and far more is expanded
         ("coin_in_the_box", h_add, (4, 26, 0, False)),
     ],
 )
 def test_validation_stops_beyond_the_bound(domain: str, scores: Maker, expected: tuple[int, int, int, bool]) -> None:
     found = validate_by_search(problems_of(domain), 200, scores, bound=(1, 150))
     assert (found.solved, found.expanded, len(found.unsolved), found.stopped) == expected
+
+
+def test_a_validation_that_is_cut_short_gives_bounds() -> None:
+    """And a whole one the numbers themselves, whatever its bound."""
+    problems = problems_of("blocks_world")
+    whole = validate_by_search(problems, 200, open_parts)
+    stopped = []
+    for bound in product(range(len(problems)), (10, 150, 300, 600)):
+        found = validate_by_search(problems, 200, open_parts, bound=bound)
+        assert found.stopped or found == whole
+        assert found.solved >= whole.solved
+        assert found.expanded <= whole.expanded
+        assert found.score <= whole.score
+        assert found.score > bound or not found.stopped, "it cannot be the best"
+        stopped.append(found.stopped)
+    assert 0 < sum(stopped) < len(stopped)
 
 
 def test_e_states_with_inconsistent_beliefs_can_be_excluded() -> None:

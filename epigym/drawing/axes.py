@@ -6,13 +6,14 @@ import math
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.ticker import Locator, LogLocator, MaxNLocator, NullFormatter
 
+_LEAST = 3
 _FEW = 1.7  # most decades with three ticks each
 
 
 def use_log_scale(axes: Axes, which: str) -> None:
-    """Scale axes logarithmically, with at least two ticks and at most about eight, in decimals without exponents.
+    """Scale axes logarithmically, with at least three ticks and at most about eight, in decimals without exponents.
 
     Args:
         axes: after everything has been drawn on them.
@@ -26,7 +27,10 @@ def use_log_scale(axes: Axes, which: str) -> None:
         low, high = axis.get_view_interval()
         decades = math.log10(high / low)
         subs = (1, 2, 5) if decades < _FEW else (1, 3) if decades < 2 * _FEW else (1,)
-        axis.set_major_locator(LogLocator(subs=subs))
+        locator: Locator = LogLocator(subs=subs)
+        if sum(low <= tick <= high for tick in locator.tick_values(low, high)) < _LEAST:
+            locator = MaxNLocator(nbins=5, min_n_ticks=_LEAST)
+        axis.set_major_locator(locator)
         axis.set_major_formatter(lambda number, _: format_decimal(number))
         axis.set_minor_formatter(NullFormatter())
 

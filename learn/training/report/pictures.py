@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
@@ -17,6 +18,21 @@ from epigym.io.files import replacing
 
 _TRAINING, _VALIDATION = "#dd6b20", "#2b6cb0"  # colours by kind of samples
 _SAMPLES = "#4a5568"
+_BOUNDS = {"val/solved": "v", "val/expanded": "^"}  # marks: at most, at least
+_MARKED = 40  # most points of a curve that have marks
+
+
+class _Curve(NamedTuple):
+    metric: str
+    label: str
+    colour: str
+    line: str = "-"
+
+
+class _Panel(NamedTuple):
+    label: str
+    curves: Sequence[_Curve]
+    most: float | None = None  # of what is counted; None: a logarithmic axis
 
 
 def draw_curves(history: Sequence[Mapping[str, float]], best: Mapping[str, float], path: Path) -> None:
@@ -27,53 +43,94 @@ def draw_curves(history: Sequence[Mapping[str, float]], best: Mapping[str, float
         best: the row of the best network.
         path: the PNG file.
     """
-    figure = Figure(figsize=(10, 4), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    curves = (
-        (left, "train/loss", "training", _TRAINING, "-"),
-        (left, "val/loss", "validation", _VALIDATION, "--"),  # dashes show what lies below
-        (right, "val/mae", "MAE", _VALIDATION, "-"),
-        (right, "val/rmse", "RMSE", _VALIDATION, "--"),
+    losses = (
+        _Curve("train/loss", "training", _TRAINING),
+        _Curve("val/loss", "validation", _VALIDATION, "--"),  # dashes show what lies below
     )
-    for axes, name, label, colour, line in curves:
-        rows = [row for row in history if name in row]
-        axes.plot([row["step"] for row in rows], [row[name] for row in rows], label=label, color=colour, linestyle=line)
-    left.set(xlabel="step", ylabel="loss (MSE of normalised distance)")
-    right.set(xlabel="step", ylabel="validation error [steps]")
-    for axes in (left, right):
-        use_log_scale(axes, "y")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-        axes.axvline(best["step"], color="0.6", linestyle=":", label="best network")
-        axes.legend(frameon=False)
-    _save(figure, path)
+    errors = (_Curve("val/mae", "MAE", _VALIDATION), _Curve("val/rmse", "RMSE", _VALIDATION, "--"))
+    panels = (_Panel("loss (MSE of normalised distance)", losses), _Panel("validation error [steps]", errors))
+    _save(_draw_panels(panels, history, best), path)
 
 
 def draw_search_curves(history: Sequence[Mapping[str, float]], best: Mapping[str, float], path: Path) -> None:
-    """Training loss, and solved validation problems and expanded nodes, over the epochs.
+    """Training loss, and solved validation problems and expansions on them, over the optimizer steps.
+
+    Validations that were cut short are open marks at their bounds: triangles that point down for at most, up for at
+    least.
 
     Args:
-        history: rows of metrics, see `learn.training.resuming.History.rows`; stopped validations are omitted.
+        history: rows of metrics, see `learn.training.resuming.History.rows`.
         best: the row of the best network.
         path: the PNG file.
     """
-    figure = Figure(figsize=(12, 4), layout="constrained")
-    loss, solved, expanded = figure.subplots(1, 3)
-    ended = [row for row in history if row.get("val/stopped") == 0]
-    curves = (
-        (loss, "train/loss", "training loss", _TRAINING, [row for row in history if "train/loss" in row]),
-        (solved, "val/solved", f"solved of {best['val/problems']:.0f} validation problems", _VALIDATION, ended),
-        (expanded, "val/expanded", "nodes expanded on them", _VALIDATION, ended),
+    count = best["val/problems"]
+    problems = f"{count:.0f} validation problems"
+    panels = (
+        _Panel("training loss", [_Curve("train/loss", "training", _TRAINING)]),
+        _Panel(f"solved of {problems}", [_Curve("val/solved", "validation", _VALIDATION)], count),
+        _Panel(f"expansions on {problems}", [_Curve("val/expanded", "validation", _VALIDATION)]),
     )
-    for axes, name, label, colour, rows in curves:
-        axes.plot([row["epoch"] for row in rows], [row[name] for row in rows], color=colour, marker=".")
-        axes.axvline(best["epoch"], color="0.6", linestyle=":", label="best network")
-        axes.set(xlabel="epoch", ylabel=label)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    _save(_draw_panels(panels, history, best), path)
+
+
+def _draw_panels(panels: Sequence[_Panel], history: Sequence[Mapping[str, float]], best: Mapping[str, float]) -> Figure:
+    """Draw panels beside each other; those whose curves have one point at most are left out if there are others."""
+
+    def has_line(panel: _Panel) -> bool:
+        return any(sum(curve.metric in row for row in history) > 1 for curve in panel.curves)
+
+    shown = list(filter(has_line, panels)) or panels
+    figure = Figure(figsize=(5 * len(shown), 4), layout="constrained")
+    for axes, panel in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
+        for curve in panel.curves:
+            if rows := [row for row in history if curve.metric in row]:
+                _draw_curve(axes, curve, rows)
+        chosen = f"best network: epoch {best['epoch']:.0f}, step {best['step']:,.0f}"
+        axes.axvline(best["step"], color="0.6", linestyle=":", label=chosen)
+        axes.set(xlabel="step", ylabel=panel.label)
+        _count_on(axes, "x", max(row["step"] for row in history))
+        if panel.most is None:
+            use_log_scale(axes, "y")
+        else:
+            _count_on(axes, "y", panel.most)
         axes.legend(frameon=False)
-    solved.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    for axes in (loss, expanded):
-        use_log_scale(axes, "y")
-    _save(figure, path)
+    return figure
+
+
+def _draw_curve(axes: Axes, curve: _Curve, rows: Sequence[Mapping[str, float]]) -> None:
+    """Draw a metric, and as open marks its bounds where validations were cut short."""
+    bounds = [row for row in rows if row.get("val/stopped") and curve.metric in _BOUNDS]
+    whole = [row for row in rows if row not in bounds]
+    axes.plot(
+        *_list_points(whole, curve.metric),
+        color=curve.colour,
+        label=curve.label,
+        linestyle=curve.line,
+        marker="o" if len(whole) <= _MARKED else "",
+        markersize=4,
+    )
+    if bounds:
+        axes.plot(
+            *_list_points(bounds, curve.metric),
+            color=curve.colour,
+            label="cut short: bound",
+            linestyle="",
+            marker=_BOUNDS[curve.metric],
+            markerfacecolor="none",
+        )
+
+
+def _list_points(rows: Sequence[Mapping[str, float]], metric: str) -> tuple[list[float], list[float]]:
+    return [row["step"] for row in rows], [row[metric] for row in rows]
+
+
+def _count_on(axes: Axes, which: Literal["x", "y"], most: float) -> None:
+    """Let an axis count from 0 to a number, with at least three ticks at whole numbers."""
+    most = max(most, 2)
+    axes.set(**{f"{which}lim": (-0.04 * most, 1.04 * most)})
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_major_locator(MaxNLocator(integer=True, nbins=8, min_n_ticks=3, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter("{x:,.0f}")
 
 
 def draw_predictions(predicted: NDArray[np.floating], true: NDArray[np.floating], stem: str) -> None:

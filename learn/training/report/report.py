@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shlex
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -14,8 +15,13 @@ from numpy.typing import NDArray
 
 from epigym.io.checksummed import write_checksummed
 from epigym.io.tables import Table
+from learn.models.files import MODEL_FILE
 from learn.training.batches import StateSamples
 from learn.training.module import StepErrors
+from learn.training.options import RUN_FILE
+
+_FILES = (MODEL_FILE, "curves.png", "predictions.png", "errors.png", "metrics.csv", RUN_FILE)
+_LOGS = "events.out.tfevents.*"  # of TensorBoard
 
 
 def measure_errors(predicted: torch.Tensor, true: torch.Tensor) -> dict[str, float]:
@@ -53,6 +59,19 @@ def write_record(record: Mapping[str, Any], path: Path) -> None:
     """Write the record of a finished run with the versions of packages and a checksum."""
     versions = {name: version(name) for name in ("epigym", "lightning", "numpy", "torch", "torch-geometric")}
     write_checksummed(path, {**record, "versions": {"python": platform.python_version(), **versions}})
+
+
+def list_files(run_dir: Path) -> list[str]:
+    """Lines that name the files of a training to look at, and the command that shows its logs if there are some.
+
+    Args:
+        run_dir: folder of the run.
+    """
+    names = [name for name in _FILES if (run_dir / name).exists()]
+    lines = [f"files: {run_dir}/{{{','.join(names)}}}"]
+    if any(run_dir.rglob(_LOGS)):
+        lines.append(shlex.join(["tensorboard", "--logdir", str(run_dir)]))
+    return lines
 
 
 def make_metrics_table(metrics: Mapping[str, float]) -> Table:

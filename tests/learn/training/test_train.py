@@ -45,6 +45,7 @@ from learn.train import Train
 from learn.train_linear import TrainLinear
 from learn.training.data_module import RolloutData
 from learn.training.options import DistanceOptions, LossValidation
+from learn.training.report.report import list_files
 from learn.training.resuming import read_checkpoint
 from learn.training.validation import validate_by_search
 from tests.helpers.commands import compose
@@ -190,6 +191,16 @@ def test_a_run_leaves_everything_in_its_folder(fit: Fit, tmp_path: Path) -> None
     kept = len(states.ids)
     assert 0 < metrics["val/samples"] < metrics["train/samples"] <= kept - metrics["val/samples"]
     assert 0 < metrics["train/waiting_share"] < 1
+
+
+def test_the_files_to_look_at_are_named(fit: Fit, tmp_path: Path) -> None:
+    run = tmp_path / "my run"
+    fit(*PAPER, "trainer.max_epochs=1", run=run.name)
+    names = "model.safetensors,curves.png,predictions.png,errors.png,metrics.csv,run.json"
+    assert list_files(run) == [f"files: {run}/{{{names}}}", f"tensorboard --logdir '{run}'"]
+    fit(*SEARCHED, "trainer.max_epochs=1", "logger=csv")
+    run = tmp_path / "run"
+    assert list_files(run) == [f"files: {run}/{{model.safetensors,curves.png,metrics.csv,run.json}}"]
 
 
 def test_a_run_that_is_validated_by_search_leaves_its_curve(fit: Fit, tmp_path: Path) -> None:

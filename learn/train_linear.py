@@ -46,7 +46,7 @@ def train(settings: TrainLinear) -> None:
     list_choices(settings)
     chosen = train_linear(source.open(settings.outputs), settings, settings.seed)
     rows = [trial.row() for trial in chosen.trials]
-    title = f"greedy search on {chosen.validation} validation problems, at most {settings.nodes} nodes each"
+    title = f"greedy search on {chosen.validation} validation problems, at most {settings.nodes} expansions each"
     Console().print(Table.of(title, rows).write(settings.run_dir / "trials", "csv", "markdown"))
     chosen.model.write(file)
     name, card = chosen.model.representation, chosen.model.card

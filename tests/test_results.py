@@ -109,7 +109,7 @@ def test_errors_of_regressors_are_as_reported() -> None:
     held_out = {
         row["trained on"]: [float(row[name]) for name in errors] for row in of_training if row["encoding"] == "hash"
     }
-    columns = ("MAE", "SUB MAE", "rank", "SUB rank")
+    columns = ("MAE", "goal count MAE", "rank", "goal count rank")
     of_problems = read_rows(RESULTS / "regressors_unseen.csv.gz", ("problem", *columns))
     domains = sorted({row["problem"].partition("/")[0] for row in of_problems})
     assert len(domains) > 4

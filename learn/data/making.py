@@ -42,7 +42,7 @@ def make_trees(
     Args:
         problems: the starts and goals, see `SearchProblem.of`.
         explorer: settings of the exploration; the pairs of the n-th problem are sampled with its seed plus n.
-        expansions: maximum number of expanded e-states of each problem, whose successors make pairs.
+        expansions: maximum number on each problem; the successors make pairs.
         on_visit: called with the number of e-states visited.
     """
     group: list[_Chosen] = []

@@ -46,7 +46,7 @@ def choose_pairs(exploration: ExploredGraph, expansions: int, seed: int) -> Pair
 
     Args:
         exploration: the explored e-states with their labels.
-        expansions: maximum number of expanded e-states.
+        expansions: maximum number.
         seed: of the sampling.
     """
     rng = np.random.default_rng(seed)

@@ -121,7 +121,7 @@ def search_greedily(space: StateSpace, score: Scores, nodes: int) -> SearchResul
     limits = Limits(max_expanded=nodes, time_limit=None, memory_limit=sys.maxsize)
     found = run_agent(GreedyBestFirst(), space, _Scored(space, score), limits)
     if found.status is SearchStatus.MEMORY_LIMIT:
-        raise EpigymError(f"greedy search on {space.task.name} runs out of memory: give it fewer nodes")
+        raise EpigymError(f"greedy search on {space.task.name} runs out of memory: give it fewer expansions")
     return found
 
 

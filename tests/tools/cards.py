@@ -62,7 +62,7 @@ suite for tests.
 
 {validation}
 {tests}
-Searches are greedy and expand at most {expansions:,} e-states, which an unsolved test problem counts.
+Searches are greedy and take at most {expansions:,} expansions, which an unsolved test problem counts.
 [Measured](../../../../docs/neural.md#measured) describes the test problems:
 
     python -m tests.benchmarks.networks guidance=h_ff,h_add,{kind}
@@ -82,7 +82,7 @@ Searches are greedy and expand at most {expansions:,} e-states, which an unsolve
 
 
 class Counts(NamedTuple):
-    """What searches did: problems solved, and expanded e-states, an unsolved problem counting as the limit."""
+    """What searches did: problems solved, and expansions, an unsolved problem counting as the limit."""
 
     solved: int
     expanded: int
@@ -127,7 +127,7 @@ def make_entry(kind: str, domain: str, counts: Counts) -> dict[str, Any]:
     dataset = {"type": f"epigym/{domain}", "name": "sampled test problems", "split": "test"}
     metrics = [
         {"type": "solved", "name": "solved problems", "value": counts.solved},
-        {"type": "expanded", "name": "expanded e-states", "value": counts.expanded},
+        {"type": "expanded", "name": "expansions", "value": counts.expanded},
     ]
     task = {"type": "graph-ml", "name": "greedy best-first search"}
     return {"name": f"{kind}/{domain}", "results": [{"task": task, "dataset": dataset, "metrics": metrics}]}
@@ -137,7 +137,7 @@ def make_table(caption: str, kind: str, counts: Mapping[str, Mapping[str, Counts
     """What searches did with the relaxations alone and with the models."""
     names = (*BASES, kind)
     rows = [[domain, *(str(found.get(name, "–")) for name in names)] for domain, found in counts.items()]
-    return Table(f"{caption}: solved, expanded e-states", ("model", *names), rows).markdown()
+    return Table(f"{caption}: solved, expansions", ("model", *names), rows).markdown()
 
 
 def describe_data(models: Iterable[Model]) -> Table:

@@ -60,8 +60,8 @@ def _make_row(
         "R²": ours["r2"],
         "MAE": ours["mae"],
         "rank": _correlate_ranks(predicted, true),
-        "SUB MAE": counts["mae"],
-        "SUB rank": _correlate_ranks(goal_count, true),
+        "goal count MAE": counts["mae"],
+        "goal count rank": _correlate_ranks(goal_count, true),
     }
 
 

@@ -64,10 +64,10 @@ def test_errors_and_ranks_of_a_whole_problem(tmp_path: Path, rollout: Rollout) -
     assert numbers["samples"] == len(distance)
     assert numbers["steps"] == distance.max()
     assert numbers["MAE"] == pytest.approx(distance.mean())
-    assert numbers["SUB MAE"] == pytest.approx(np.abs(distance - goal_count).mean())
+    assert numbers["goal count MAE"] == pytest.approx(np.abs(distance - goal_count).mean())
     assert numbers["R²"] == pytest.approx(1 - np.square(distance).sum() / np.square(distance - distance.mean()).sum())
     assert numbers["rank"] == pytest.approx(1)
-    assert 0 < numbers["SUB rank"] < 1
+    assert 0 < numbers["goal count rank"] < 1
     name = PROBLEM.replace("/", "_")
     pictures = {path.name for path in (tmp_path / "run").glob("*.png")}
     assert pictures == {f"{name}_predictions.png", f"{name}_errors.png"}

@@ -29,7 +29,7 @@ def test_a_training_with_an_expert(fit: Fit, stages: Stages, monkeypatch: pytest
 
 @pytest.mark.parametrize(("most", "expected"), [(12, "epoch 3 of 12, step 1,081"), (-1, "epoch 3, step 1,081")])
 def test_the_words_of_a_training(most: int, expected: str, stages: Stages) -> None:
-    shown: Any = TrainingProgress("")
+    shown: Any = TrainingProgress(str)
     trainer = SimpleNamespace(
         is_global_zero=True, estimated_stepping_batches=2000, global_step=1081, current_epoch=2, max_epochs=most
     )

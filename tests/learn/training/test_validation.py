@@ -1,4 +1,4 @@
-"""Validation by search: how many problems greedy search solves with a score, and how many nodes it expands."""
+"""Validation by search: how many problems greedy search solves with a score, and in how many expansions."""
 
 from collections.abc import Callable
 from functools import cache
@@ -114,6 +114,6 @@ def test_errors_of_validation() -> None:
     def out_of_memory(ids: NDArray[np.int32]) -> NDArray[np.float64]:
         raise MemoryError
 
-    message = rf"^greedy search on {coin().name} runs out of memory: give it fewer nodes$"
+    message = rf"^greedy search on {coin().name} runs out of memory: give it fewer expansions$"
     with pytest.raises(EpigymError, match=message):
         validate_by_search([(coin(), FeatureTypes(coin()))], 10, lambda space, types: out_of_memory)

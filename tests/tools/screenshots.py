@@ -58,7 +58,7 @@ def open_addresses(folder: Path) -> Iterator[dict[str, str]]:
 
 def read_text(page: Any) -> str:
     """The text of a page once it is complete."""
-    page.wait_for_function("!document.querySelector('#actions:empty')")
+    page.wait_for_selector("#actions:empty", state="detached")
     return str(page.inner_text("body"))
 
 

@@ -153,14 +153,14 @@ def test_the_focus_stays_in_the_list_of_actions(visit: Any) -> None:
     page.get_by_role("link", name="lift", exact=True).focus()
     page.keyboard.press("Enter")
     wait(page, "#happened", "Step 1: lift")
-    page.wait_for_function("document.activeElement.id === 'actions'")
+    page.wait_for_selector("#actions:focus", state="attached")
     page.wait_for_selector("#actions tbody tr")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.closest('#actions tr').textContent.startsWith('look')")
     page.focus("#undo")
     page.keyboard.press("Enter")
     wait(page, "#happened", "At the start")
-    page.wait_for_function("document.activeElement.id === 'actions'")  # nothing more can be undone
+    page.wait_for_selector("#actions:focus", state="attached")  # nothing more can be undone
     take(page, "lift")
     assert page.evaluate("document.activeElement === document.body")  # a pointer needs no focus
 

@@ -14,7 +14,8 @@ from domains.names import unknown
 from domains.writing.structure import ObjectNames
 
 SPLITS = ("train", "validation", "test")
-_SEEDS = 1_000_000
+SEEDS = 1_000_000
+"""The seeds of sampled problems are below this number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,7 @@ class Domain:
         check_one_of("split", split, SPLITS)
         kind = random.choice(self.ranges[split])
         sampled = {name: random.choice(values) for name, values in kind.items()}
-        return sampled | ({"seed": random.randrange(_SEEDS)} if "seed" in self.defaults else {})
+        return sampled | ({"seed": random.randrange(SEEDS)} if "seed" in self.defaults else {})
 
     def instance(self, name: str) -> Parameters:
         """The parameters of a named instance.

@@ -1,4 +1,8 @@
-"""Compare finished training runs in one table, as comparison.csv and comparison.md."""
+"""Compare finished trainings in one table, as comparison.csv and comparison.md, and in a picture, comparison.png.
+
+Of trainings on the same problems, the one with the best validation is first. The verdict is that of each training: the
+word, p, and the ratio of expansions to those of the same search before training. It does not change the order.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ class Compare(RunSettings):
 
 
 def compare(settings: Compare) -> None:
-    """Print and write the table.
+    """Print and write the table, and draw the picture.
 
     Raises:
         MissingError: when there is no finished run.
@@ -29,13 +33,19 @@ def compare(settings: Compare) -> None:
     from rich.console import Console
 
     from epigym.io.tables import Table
-    from learn.training.report.comparison import compare_runs
+    from learn.training.report.comparison import SHOWN, compare_runs
+    from learn.training.report.pictures import draw_ratios
 
-    title = "finished trainings; errors in steps on the validation samples"
-    Console().print(
-        Table.of(title, compare_runs(settings.runs)).write(settings.run_dir / "comparison", "csv", "markdown")
-    )
-    logger.info("%s and comparison.md", settings.run_dir / "comparison.csv")
+    rows = compare_runs(settings.runs)
+    stem = settings.run_dir / "comparison"
+    Table.of("finished trainings; errors in steps on the validation samples", rows).write(stem, "csv", "markdown")
+    shown = [{name: row[name] for name in SHOWN} for row in rows]
+    Console().print(Table.of("finished trainings, the best validation first", shown))
+    files = [f"{stem}.csv", f"{stem}.md"]
+    if judged := [row for row in rows if row["ratio"] != ""]:
+        draw_ratios(judged, stem.with_suffix(".png"))
+        files.append(f"{stem}.png")
+    logger.info("%s", ", ".join(files))
 
 
 main = partial(run, compare, Compare, "learn.compare")

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import shlex
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -24,14 +24,12 @@ from epigym.cli.words import write_override
 from learn.training.options import Training
 
 if TYPE_CHECKING:
-    from learn.training.verdict import Verdict
+    from learn.training.fitting import Finished
 
 _NO_VERDICT = (
     "none: there are no other problems: these belong to no domain, too few are held out, or none fits the encoding; "
     "learn.assess tests on given ones"
 )
-_UNTRAINED = "the network is the untrained one: no validation after a step was better"
-_INDENT = " " * 9
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +54,7 @@ def train(settings: Train) -> float | None:
     from rich.console import Console
 
     from learn.training.fitting import fit_network
-    from learn.training.report.report import make_metrics_table
+    from learn.training.report.report import list_files, make_metrics_table
 
     finished = fit_network(settings, source)
     if finished is None:
@@ -65,27 +63,36 @@ def train(settings: Train) -> float | None:
     logger.info("model, metrics and pictures: %s", settings.run_dir)
     if (search := finished.search) is not None:
         print(shlex.join(["python", "-m", "search.solve", *map(write_override, search, search.values())]))
-    is_trained = finished.metrics["step"] > 0
-    text = _describe(settings, finished.verdict, is_trained) + _describe_expert(finished.metrics)
-    print(textwrap.fill(f"verdict: {text}", 80, subsequent_indent=_INDENT))
+    for line in (*_describe(settings, finished), *list_files(settings.run_dir)):
+        print(line)
     return finished.metrics["val/score"]
 
 
-def _describe(settings: Train, verdict: Verdict | None, is_trained: bool) -> str:
+def _describe(settings: Train, finished: Finished) -> Iterator[str]:
+    """The lines of the verdict and of what to do next."""
+    from hydra.core.hydra_config import HydraConfig
+
+    from learn.training.report.next_step import suggest_step
+
+    verdict = finished.verdict
     if verdict is None:
-        return "none was asked for" if settings.validation.verdict == 0 else _NO_VERDICT
-    advice = "; encoding=relational can carry over to other problems, see docs/neural.md"
-    is_ours = settings.encoding.get("name") == "relational"
-    text = verdict.describe() if is_trained else f"{verdict.describe()}; {_UNTRAINED}"
-    return text + ("" if verdict.is_gain or is_ours else advice)
+        text = "none was asked for" if settings.validation.verdict == 0 else _NO_VERDICT
+        yield textwrap.fill(f"verdict: {text}", 80, subsequent_indent="  ")
+        return
+    yield from (*verdict.describe(), *_describe_expert(finished.metrics))
+    given = HydraConfig.get().overrides.task if HydraConfig.initialized() else ()
+    if (step := suggest_step(settings, verdict, given)) is not None:
+        yield ""
+        yield textwrap.fill(f"next: {step.reason}, {step.duration}; see docs/neural.md", 80, subsequent_indent="  ")
+        yield shlex.join(["python", "-m", "learn.train", *step.overrides])
 
 
-def _describe_expert(metrics: Mapping[str, float]) -> str:
-    """The plans and corrections from which the kept network learned, in words; empty without an expert or a step."""
-    if "train/plans" not in metrics or metrics["step"] == 0:
-        return ""
-    plans, corrections = (metrics[f"train/{name}"] for name in ("plans", "corrections"))
-    return f"; it learned from {plans:.0f} plans of the expert and its corrections on {corrections:.0f} problems"
+def _describe_expert(metrics: Mapping[str, float]) -> Iterator[str]:
+    """The plans and corrections from which the kept network learned; nothing without an expert or a step."""
+    if "train/plans" in metrics and metrics["step"] > 0:
+        plans, corrections = (metrics[f"train/{name}"] for name in ("plans", "corrections"))
+        yield ""
+        yield f"  it learned from {plans:.0f} plans of the expert and its corrections on {corrections:.0f} problems"
 
 
 main = partial(run, train, Train, "learn.train")

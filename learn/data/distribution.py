@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import domains
+from domains.domain import SEEDS
 from domains.instances import load_sizes
 from epigym.errors import EpigymError, TaskError, UsageError
 from epigym.problem import domain_problem, vocabulary
@@ -40,6 +41,8 @@ MOST: Final = {"train": (15, 6), "validation": (30, 12), "test": (60, 24)}
 """For each split, the maximum length of the random walk to a goal and the maximum number of subgoals."""
 MOST_LONG: Final = {"train": (30, 40), "validation": (60, 60), "test": (120, 80)}
 """The same for long goals."""
+PUBLISHED: Final = "published"
+"""In place of a split: the sizes of the published training problems."""
 _MIDDLE: Final = "middle"  # the split of growing problems in names and seeds
 _MOST_WORLDS: Final = 20_000  # of an e-state on a random walk
 _PATIENCE: Final = 400  # maximum number of rejected problems in a row
@@ -51,7 +54,8 @@ class SampledProblem:
 
     Attributes:
         domain: name of the domain.
-        instance: name of the problem, `<split>_<number>` or `middle_<number>` with the number of the sample.
+        instance: name of the problem, `<split>_<number>`, `published_<number>` or `middle_<number>` with the number of
+            the sample.
         parameters: arguments of the domain, including the goal unless it is the domain's own.
         seed: of the sampling.
         distance: length of the shortest plan; None if it is unknown.
@@ -101,11 +105,12 @@ def sample_problems(
     goals are solvable. Problems of the split `train` have at most `MAX_STATES` e-states unless `partially_explored`.
 
     Problems with the same parameters have the same e-states. The first has the domain's own goal; the goals of the
-    others are conjunctions of formulas that hold at the end of a random walk.
+    others are conjunctions of formulas that hold at the end of a random walk. Problems with the sizes of published ones
+    have random goals only.
 
     Args:
         domain: name of a domain with ranges.
-        split: `train`, `validation` or `test`.
+        split: `train`, `validation` or `test`; or `published` for the sizes of the published training problems.
         seed: equal seeds sample equal problems.
         goals: number of problems sampled with the same parameters, before rejection.
         partially_explored: whether problems of the split `train` may have more than `MAX_STATES` e-states if a goal is
@@ -133,6 +138,8 @@ def sample_problems(
         if growing is not None:
             parameters, walk, subgoals = growing.sample(growth, sizes)
             limits = walk, subgoals
+        elif split == PUBLISHED:
+            parameters, limits = _sample_published(domain, sizes), most["train"]
         else:
             parameters = _sample_parameters(domain, split, sizes)
             limits = None if number % goals == 0 else most[split]
@@ -152,6 +159,14 @@ def _sample_parameters(domain: str, split: str, random: Random) -> dict[str, Any
         return domains.DOMAINS[domain].sample(split, random)
     except domains.DomainError as error:
         raise UsageError(str(error)) from None
+
+
+def _sample_published(domain: str, random: Random) -> dict[str, Any]:
+    """The parameters of a published training problem, but its goal and seed."""
+    known = domains.DOMAINS[domain]
+    chosen = known.instance(random.choice(known.train))
+    found = {name: value for name, value in chosen.items() if name != "goals"}
+    return found | ({"seed": random.randrange(SEEDS)} if "seed" in known.defaults else {})
 
 
 def _sample_problem(

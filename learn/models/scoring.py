@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import ClassVar, Literal, Protocol
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from epigym.encoding.encoder import AnyEncoder, Encoder, make_encoder, make_encoding
+from epigym.encoding.relational import RelationalEncoder
 from epigym.features.relaxation import Relaxation
 from epigym.space.space import StateSpace
 from learn.models.base import Base, BaseHeuristic
@@ -36,7 +39,40 @@ class Scorer(Protocol):
         """float64[k]: the value of each of `ids` (int32[k])."""
 
     def rate_known(self, ids: NDArray[np.int32]) -> float:
-        """The share of the distinct types in `ids` (int32[k]) that the model knows; 1 if it has no types."""
+        """The share of the distinct types or identifiers in `ids` (int32[k]) that the model knows; 1 if it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The inputs that a network has learned from.
+
+    Attributes:
+        types: ids of the types of typed graphs, ascending.
+        identifiers: uint8[k, bytes], see `list_identifiers`, of others.
+    """
+
+    types: tuple[int, ...] = ()
+    identifiers: NDArray[np.uint8] = field(default_factory=lambda: np.empty((0, 0), np.uint8))
+
+    def rate(self, encoder: AnyEncoder, ids: NDArray[np.int32]) -> float:
+        """The share of the distinct types or identifiers in the graphs of `ids` (int32[k]); 1 where none are known."""
+        if isinstance(encoder, RelationalEncoder):
+            types = np.unique(encoder.graphs(ids).nodes[:, 2:])
+            types = types[types > 0]
+            return float(np.isin(types, self.types).mean()) if len(types) and self.types else 1.0
+        known = set(map(bytes, self.identifiers))
+        found = list_identifiers(encoder, ids) if known else ()
+        return sum(bytes(one) in known for one in found) / len(found) if known else 1.0
+
+
+def list_identifiers(encoder: AnyEncoder, ids: NDArray[np.integer]) -> NDArray[np.uint8]:
+    """uint8[n, bytes]: the distinct identifiers of the nodes in the graphs of `ids` (int32[k]), as packed bits."""
+    if isinstance(encoder, Encoder):
+        worlds = np.unique(encoder.rows(ids).label)
+        nodes = np.concatenate([encoder.goal.bits, encoder.identifiers[worlds]])
+    else:
+        nodes = encoder.graphs(ids).nodes
+    return np.unique(np.packbits(nodes, axis=1), axis=0)
 
 
 class CorrectingScorer(ABC):
@@ -44,19 +80,28 @@ class CorrectingScorer(ABC):
 
     Args:
         space: the state space.
+        encoding: of its graphs, with its settings.
         base: the base heuristic.
         steps: calibration of values to steps.
+        known: what it has learned from.
 
     Attributes:
         chunk: maximum number of e-states scored at once.
+
+    Raises:
+        LimitError: when the task does not fit the encoding.
     """
 
     chunk: ClassVar[int] = 256
 
-    def __init__(self, space: StateSpace, base: Base, steps: Calibration) -> None:
+    def __init__(
+        self, space: StateSpace, encoding: Mapping[str, Any], base: Base, steps: Calibration, known: Known
+    ) -> None:
         self.steps = steps
         self._space = space
+        self._known = known
         self._base = BaseHeuristic(space, base)
+        self._encoder = make_encoder(space, make_encoding(encoding))
 
     @property
     def relaxation(self) -> Relaxation | None:
@@ -69,8 +114,8 @@ class CorrectingScorer(ABC):
         return self._base.correct(ids, np.concatenate([np.empty(0), *parts]))
 
     def rate_known(self, ids: NDArray[np.int32]) -> float:
-        """The share of the distinct types in `ids` (int32[k]) that the network knows; 1 without types."""
-        return 1.0
+        """The share of the distinct types or identifiers in `ids` (int32[k]) that the network knows."""
+        return self._known.rate(self._encoder, ids)
 
     @abstractmethod
     def _correct(self, ids: NDArray[np.integer]) -> NDArray[np.floating]:

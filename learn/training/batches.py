@@ -20,7 +20,7 @@ from learn.data.labels import make_targets
 from learn.data.rollout import Rollout
 from learn.models.base import Base, BaseHeuristic
 from learn.models.gine.shared import share
-from learn.models.scoring import split_into_chunks
+from learn.models.scoring import list_identifiers, split_into_chunks
 
 logger = logging.getLogger(__name__)
 
@@ -89,6 +89,15 @@ class LabelledStates:
             for ids in split_into_chunks(pairs.space, pairs.ids, _CHUNK):
                 encoder.rows(ids)
 
+    def list_identifiers(self) -> NDArray[np.uint8]:
+        """uint8[n, bytes]: the distinct identifiers in the graphs of all e-states, see `list_identifiers`."""
+        found = [
+            list_identifiers(encoder, ids)
+            for encoder, pairs in zip(self._encoders, self.problems, strict=True)
+            for ids in split_into_chunks(pairs.space, pairs.ids, _CHUNK)
+        ]
+        return np.unique(np.concatenate(found), axis=0)
+
     def measure_edges(self, number: int) -> float:
         """The mean number of edges of the graphs of a problem, from 16 of its e-states; 0 for `SharedGraphs`."""
         if self._shared:
@@ -126,26 +135,27 @@ class PairRuns(Dataset[Batch]):
         states: the e-states, with their pairs.
 
     Attributes:
+        states: the e-states.
         sources: the runs of each group of problems: the first, and those that were added.
     """
 
     def __init__(self, states: LabelledStates) -> None:
-        self._states = states
+        self.states = states
         self._runs: list[tuple[int, slice]] = []
         self.sources: list[range] = []
         self._cut(0)
 
     def add(self, problems: Sequence[Rollout]) -> None:
         """Add the pairs of further problems."""
-        known = len(self._states.problems)
-        self._states.add(problems)
+        known = len(self.states.problems)
+        self.states.add(problems)
         self._cut(known)
 
     def _cut(self, first: int) -> None:
         """Cut the pairs of the problems from a number on into runs."""
         known = len(self._runs)
-        for number, pairs in enumerate(self._states.problems[first:], first):
-            length = min(RUN, max(1, int(_RUN_EDGES / max(1.0, 2 * self._states.measure_edges(number)))))
+        for number, pairs in enumerate(self.states.problems[first:], first):
+            length = min(RUN, max(1, int(_RUN_EDGES / max(1.0, 2 * self.states.measure_edges(number)))))
             self._runs += [(number, slice(start, start + length)) for start in range(0, len(pairs.better), length)]
         self.sources.append(range(known, len(self._runs)))
 
@@ -162,7 +172,7 @@ class PairRuns(Dataset[Batch]):
         parts, better, worse, weights = [], [], [], []
         first = 0
         for number, run in (self._runs[index] for index in indices):
-            pairs = self._states.problems[number]
+            pairs = self.states.problems[number]
             used, places = np.unique([pairs.better[run], pairs.worse[run]], return_inverse=True)
             places = places.reshape(2, -1) + first
             parts.append((number, used))
@@ -172,7 +182,7 @@ class PairRuns(Dataset[Batch]):
             first += len(used)
         weight = np.concatenate(weights)
         return Batch(
-            **self._states.batch(parts),
+            **self.states.batch(parts),
             better=torch.from_numpy(np.concatenate(better)),
             worse=torch.from_numpy(np.concatenate(worse)),
             weight=torch.from_numpy(weight / weight.sum()).float(),

@@ -7,8 +7,10 @@ from functools import cached_property
 from math import ceil
 from typing import Any
 
+import numpy as np
 import torch
 from lightning import LightningDataModule
+from numpy.typing import NDArray
 from torch.utils.data import DataLoader, Dataset, DistributedSampler
 
 from epigym.encoding.encoder import make_encoding
@@ -97,6 +99,12 @@ class RolloutData(LightningDataModule):
         """Ids of the types in the training problems; empty if the encoding has none."""
         encoding = make_encoding(self._settings.encoding)
         return type_ids_of(self.types, encoding) if isinstance(encoding, Relational) else []
+
+    @property
+    def identifiers(self) -> NDArray[np.uint8]:
+        """The identifiers in the training graphs, see `NetworkModel`; empty if the encoding has types."""
+        is_typed = isinstance(make_encoding(self._settings.encoding), Relational)
+        return np.empty((0, 0), np.uint8) if is_typed else self.train.states.list_identifiers()
 
     def prepare_data(self) -> None:
         """Make the data set, unless it is there."""

@@ -27,13 +27,15 @@ from epigym.task.task import Task
 from learn.data.sources import DataSource
 from learn.models.base import correct
 from learn.models.files import MODEL_FILE
+from learn.models.gine.model import NetworkModel
 from learn.models.gine.network import make_network
 from learn.training.batches import StateSamples
 from learn.training.data_module import RolloutData
 from learn.training.expert.aggregation import Aggregation
+from learn.training.judging import Agent, Judge
 from learn.training.module import DivergedError, GineModule
 from learn.training.options import CHECKPOINTS, LAST, RUN_FILE, LossValidation, SearchValidation, Training
-from learn.training.problems import find_first_task, fits, sample_verdict
+from learn.training.problems import find_first_task, fits, sample_tiers
 from learn.training.report.pictures import draw_curves, draw_predictions, draw_search_curves
 from learn.training.report.report import measure_baselines, measure_errors, write_record
 from learn.training.resuming import History, keep_last_validation, read_checkpoint, require_end_of_epoch
@@ -47,7 +49,7 @@ from learn.training.trainer import (
     validate_last,
     write_settings,
 )
-from learn.training.verdict import Agent, Verdict, judge
+from learn.training.verdict import NETWORK, Verdict
 
 logger = logging.getLogger(__name__)
 
@@ -94,10 +96,11 @@ def fit_network(settings: Training, source: DataSource) -> Finished | None:
     start = time.perf_counter()
     parts = _check(settings, source)
     module, data = build(settings, source)
+    untrained = module.as_model()
     error = _fit(settings, parts, module, data)
     if not parts.trainer.is_global_zero:
         return None
-    return _record(settings, parts, module, data, start, error)
+    return _record(settings, parts, untrained, data, start, error)
 
 
 def _check(settings: Training, source: DataSource) -> _Parts:
@@ -168,7 +171,7 @@ def _fit(settings: Training, parts: _Parts, module: GineModule, data: RolloutDat
 
 
 def _record(
-    settings: Training, parts: _Parts, module: GineModule, data: RolloutData, start: float, error: EarlyEnd | None
+    settings: Training, parts: _Parts, untrained: NetworkModel, data: RolloutData, start: float, error: EarlyEnd | None
 ) -> Finished:
     """Write model, pictures, verdict and record of the best network."""
     trainer, history, waiting = parts
@@ -185,12 +188,13 @@ def _record(
     logger.info("%s; kept is the network of epoch %.0f, step %s", stopped, row["epoch"], step)
     logger.info("%.0f s, %.0f %% of the steps waiting for data", record["seconds"], 100 * waiting.share)
     schema = frozenset[int]().union(*(one.schema for one in data.types))
-    model = replace(history.best.model, schema=schema, card=_make_card(record))
+    model = replace(history.best.model, schema=schema, identifiers=data.identifiers, card=_make_card(record))
     model.write(path)
-    verdict, search = (None, None) if error else _judge(settings, data, path)
+    is_trained = row["step"] > 0
+    verdict, search = (None, None) if error else _judge(settings, data, model, untrained if is_trained else None)
     if verdict is not None:
         replace(model, card={**model.card, "verdict": verdict.describe()}).write(path)
-    record |= {"verdict": verdict and verdict.to_dict(), "is_good": verdict and verdict.is_gain}
+    record["verdict"] = verdict and verdict.to_dict()
     write_record(record, settings.run_dir / RUN_FILE)
     if isinstance(error, DivergedError):
         raise EpigymError(f"{error}; the best network before is kept") from None
@@ -264,28 +268,32 @@ def _make_card(record: Mapping[str, Any]) -> dict[str, Any]:
     return {name: record[name] for name in names} | {"validation": measured}
 
 
-def _judge(settings: Training, data: RolloutData, model: Path) -> tuple[Verdict | None, dict[str, Any] | None]:
+def _judge(
+    settings: Training, data: RolloutData, model: NetworkModel, untrained: NetworkModel | None
+) -> tuple[Verdict | None, dict[str, Any] | None]:
     """The verdict, and how to search the problem that the network solves with fewest expansions; None without one."""
     encoding = make_encoding(settings.encoding)
-    known = (*data.tasks, *(task for task, _ in data.problems))
-    tasks = [task for task in sample_verdict(settings, data.data, known) if fits(task, encoding)]
-    if not tasks:
+    trained = [one.space.task for one in data.rollouts]
+    sampled = sample_tiers(settings, data.data, trained, (*data.tasks, *(task for task, _ in data.problems)))
+    fitting = {name: [task for task in tasks if fits(task, encoding)] for name, tasks in sampled.items()}
+    tiers = {name: tasks for name, tasks in fitting.items() if tasks}
+    if not tiers:
         return None, None
     agent: Agent = "hfs_star" if isinstance(settings.validation, LossValidation) else "hfs"
-    domains = list(dict.fromkeys(task.domain for task in tasks if task.domain))
-    where = (", ".join(domains) if len(domains) < 4 else f"{len(domains)} domains") or "those held out"
-    options = {"consistent_beliefs": True} if data.data.consistent_beliefs else {}
+    consistent_beliefs, limit = data.data.consistent_beliefs, settings.validation.nodes
+    judge = Judge(agent=agent, limit=limit, model=model, untrained=untrained, consistent_beliefs=consistent_beliefs)
     threads = torch.get_num_threads()
-    verdict = judge(where, tasks, agent, settings.validation.nodes, str(model), **options)
+    verdict = judge.judge(tiers)
     torch.set_num_threads(threads)  # which scorers have set
-    solved = [(count, place) for place, count in enumerate(verdict.network) if count is not None]
+    counts = zip(verdict.main.expanded[NETWORK], tiers[verdict.main.name], strict=True)
+    solved = [(count, place, task) for place, (count, task) in enumerate(counts) if count is not None]
     if not solved:
         return verdict, None
     example = settings.run_dir / EXAMPLE
-    specification = ground_json.make_specification(tasks[min(solved)[1]])
+    specification = ground_json.make_specification(min(solved)[2])
     write_json(example, ground_json.to_json(specification, compact=True), indent=None)
     chosen = {"problem": example, "agent": agent, "heuristic": "learned", "heuristic.model": settings.run_dir}
-    return verdict, chosen | options
+    return verdict, chosen | ({"consistent_beliefs": True} if consistent_beliefs else {})
 
 
 def _measure(settings: Training, data: RolloutData, history: History) -> dict[str, float]:

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
+import numpy as np
+from numpy.typing import NDArray
+
+from domains import DOMAINS
 from epigym.encoding.encoder import Encoding, make_encoder
 from epigym.errors import EpigymError, LimitError, UsageError
 from epigym.features.types import FeatureTypes
+from epigym.io.progress import track
+from epigym.problem import domain_problem
 from epigym.space.space import StateSpace
 from epigym.task.task import Task
+from learn.data import distribution
 from learn.data.dataset import DataSet
-from learn.data.distribution import sample_problems
+from learn.data.distribution import GOALS, sample_problems
 from learn.data.sources import DataSource, PublishedData, SampledData, drop_isomorphic, keep_known, sample_tasks
 from learn.training.options import LossValidation, SearchValidation, Training
 from learn.training.validation import Problems
+from learn.training.verdict import HELD_OUT, LARGER, NEW, PUBLISHED
 
-_SIZES = (("validation", 0.0), ("test", 0.0))  # split and share of growing problems
+_SIZES = [("validation", 0.0), ("test", 0.0)]  # split and share of growing problems
+_RESERVE = ("test", 0.5)  # sizes of which some are larger than all published training problems
+_TRIED = 4 * GOALS  # problems of a size that are tried at least: those with equal parameters follow each other
 
 logger = logging.getLogger(__name__)
 
@@ -51,32 +61,58 @@ def sample_validation(settings: Training, data: DataSet) -> list[Task]:
         return []
     if data.held_out:
         return data.choose_held_out(validation.problems, start=0)
-    return _sample_larger(settings, _choose_domains(settings, data.domains), validation.problems, settings.seed)
+    domains = _choose_domains(settings, data.domains)
+    return _sample_larger(settings, _list_sizes(settings), domains, validation.problems, settings.seed)
 
 
-def sample_verdict(settings: Training, data: DataSet, known: Iterable[Task]) -> list[Task]:
-    """New problems for the verdict: of those held out the others, else sampled with another seed than for validation.
+def sample_tiers(
+    settings: Training, data: DataSet, trained: Sequence[Task], others: Iterable[Task] = ()
+) -> dict[str, list[Task]]:
+    """The problems of the verdict by tier, see `learn.training.verdict`; tiers without problems are left out.
 
-    With validation by loss they have the sizes of the published test problems. There are none if neither problems are
-    held out nor those of the data set belong to a domain that can be sampled.
+    They are sampled with another seed than those of validation; of problems held out they are the others. There are
+    none if neither problems are held out nor those of the data set belong to a domain that can be sampled.
 
     Args:
         settings: of the training.
         data: its data set.
-        known: the problems of its training and validation, which are left out.
+        trained: the problems of the data set.
+        others: further problems of training and validation; they are left out, as those of the data set.
     """
-    validation, seed = settings.validation, settings.seed + 1
-    if data.held_out:
-        return data.choose_held_out(validation.verdict, start=1) if validation.verdict else []
+    most, seed = settings.validation.verdict, settings.seed + 1
     domains = keep_known(data.domains)
-    if not domains or not validation.verdict:
-        return []
-    each = -(-validation.verdict // len(domains))
-    if isinstance(validation, LossValidation):
-        found = sample_tasks(domains, "test", each, seed)
-    else:
-        found = _sample_larger(settings, domains, each, seed)
-    return _take_turns(drop_isomorphic(found, known))[: validation.verdict]
+    if not most:
+        return {}
+    if data.held_out:
+        return {HELD_OUT: data.choose_held_out(most, start=1)}
+    if not domains:
+        return {}
+    each = -(-most // len(domains))
+    tiers = {
+        PUBLISHED: _load_tests(domains) if data.settings["kind"] == "published" else [],
+        NEW: _sample_new(data, domains, each, seed),
+        LARGER: [
+            task
+            for domain in track(domains, "sampling larger problems", "domains")
+            for task in _sample_above(settings, domain, each, seed, trained)
+        ],
+    }
+    known = [*trained, *others]
+    found = {name: _take_turns(drop_isomorphic(tasks, known)) for name, tasks in tiers.items()}
+    return {name: tasks if name == PUBLISHED else tasks[:most] for name, tasks in found.items() if tasks}
+
+
+def _load_tests(domains: Sequence[str]) -> list[Task]:
+    return [domain_problem(f"{domain}/{name}") for domain in domains for name in DOMAINS[domain].test]
+
+
+def _sample_new(data: DataSet, domains: Sequence[str], instances: int, seed: int) -> list[Task]:
+    """Problems with the sizes of the training problems."""
+    options = data.settings["data"]
+    if data.settings["kind"] == "published":
+        return sample_tasks(domains, distribution.PUBLISHED, instances, seed)
+    chosen = {name: options[name] for name in ("goals", "partially_explored", "long_goals")}
+    return sample_tasks(domains, options["split"], instances, seed, **chosen)
 
 
 def _take_turns(tasks: Sequence[Task]) -> list[Task]:
@@ -111,18 +147,43 @@ def fits(task: Task, encoding: Encoding) -> bool:
     return True
 
 
-def _sample_larger(settings: Training, domains: Sequence[str], instances: int, seed: int) -> list[Task]:
-    """Problems of each domain, all with long goals: half of the split `validation`, half of `test`.
+def _list_sizes(settings: Training) -> list[tuple[str, float]]:
+    """Split and share of growing problems of those larger than the training problems; with an expert its own ones."""
+    return [("test", 0.0), ("test", settings.expert.growth)] if settings.expert.problems else _SIZES
 
-    With an expert half of the split `test`, half of the sizes of its problems.
+
+def _sample_larger(
+    settings: Training, sizes: Sequence[tuple[str, float]], domains: Sequence[str], instances: int, seed: int
+) -> list[Task]:
+    """Problems of each domain, as many of each size; goals are long, except where the network learns distances."""
+    is_long = isinstance(settings.validation, SearchValidation)
+    found = []
+    for place, (split, growth) in enumerate(sizes):
+        count = (instances + len(sizes) - 1 - place) // len(sizes)
+        found += sample_tasks(domains, split, count, seed, long_goals=is_long, growth=growth)
+    return found
+
+
+def _sample_above(settings: Training, domain: str, instances: int, seed: int, trained: Sequence[Task]) -> list[Task]:
+    """Problems as for validation that are larger than all training problems of a domain in at least one measure.
+
+    What those sizes lack comes from the next ones, at last from the growing problems.
     """
-    sizes = (("test", 0.0), ("test", settings.expert.growth)) if settings.expert.problems else _SIZES
-    counts = (instances - instances // 2, instances // 2)
-    parts = [
-        sample_tasks(domains, split, count, seed, long_goals=True, growth=growth)
-        for (split, growth), count in zip(sizes, counts, strict=True)
-    ]
-    return [task for part in parts for task in part]
+    sizes = [*_list_sizes(settings), _RESERVE]
+    largest = np.max([measure_sizes(task) for task in trained if task.domain == domain], axis=0)
+    is_long = isinstance(settings.validation, SearchValidation)
+    found: list[Task] = []
+    for place, (split, growth) in enumerate(sizes, 1):
+        count = instances * min(place, len(sizes) - 1) // (len(sizes) - 1) - len(found)
+        problems = sample_problems(domain, split, seed, long_goals=is_long, growth=growth)
+        tried = (one.task for one in islice(problems, max(count, _TRIED) if count else 0))
+        found += islice((task for task in tried if (measure_sizes(task) > largest).any()), count)
+    return found
+
+
+def measure_sizes(task: Task) -> NDArray[np.int64]:
+    """int64[3]: the numbers of fluents, agents and initial worlds of a problem."""
+    return np.array([len(task.fluents), len(task.agents), len(task.initial.valuations)])
 
 
 def _require_sampled(settings: Training, domains: Sequence[str]) -> None:

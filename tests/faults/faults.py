@@ -309,10 +309,20 @@ FAULTS: Mapping[str, Fault] = {
         ("tests/learn/models/test_linear_model.py",),
     ),
     "learn/training: verdict": Fault(
-        "a network that solves fewer problems than a baseline is called a gain",
-        (("learn/training/verdict.py", "return more >= fewer and (self.p <= LEVEL or self.ratio <= FEWER)",
-          "return self.p <= LEVEL or self.ratio <= FEWER"),),
+        "a network that is worse on more problems than its control is called a gain",
+        (("learn/training/verdict.py", 'return "gain" if found.better > found.worse else "loss"',
+          'return "gain"'),),
         ("tests/learn/test_verdict.py",),
+    ),
+    "learn/training: verdict by Holm": Fault(
+        "comparisons of a verdict are not corrected for their number",
+        (("learn/training/verdict.py", "(len(found) - place) * found[key]", "found[key]"),),
+        ("tests/learn/test_verdict.py",),
+    ),
+    "learn/training: diagnosis": Fault(
+        "values that are all clamped, to one bound or the other, count as different",
+        (("learn/training/diagnosis.py", " or np.isin(seen, np.rint([0.0, STEP * highest])).all()", ""),),
+        ("tests/learn/training/test_diagnosis.py",),
     ),
     "learn/training: expert": Fault(
         "an e-state that the expert does not solve is worse than all others",

@@ -61,7 +61,7 @@ def random_model(
 
 def bind(kind: Callable[..., S], model: NetworkModel, space: StateSpace, *device: str) -> S:
     """A scorer of PyTorch, which `make_scorer` chooses only where the core does not evaluate the network."""
-    return kind(space, model.network, model.encoding, model.base, model.steps, *device)
+    return kind(space, model.network, model.encoding, model.base, model.steps, model.known, *device)
 
 
 def random_regressor(encoding: str = "hash") -> NetworkModel:

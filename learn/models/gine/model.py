@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from epigym import _core
 from epigym.config.packages import extras, slow_imports
 from epigym.config.targets import TARGET
-from epigym.encoding.encoder import Encoder, make_encoder, make_encoding
+from epigym.encoding.encoder import Encoder, make_encoding
 from epigym.encoding.goal_graph import MAX_LABEL
 from epigym.encoding.identifiers import Identifiers
 from epigym.encoding.pyg import node_types
@@ -27,12 +27,13 @@ from learn.models.base import Base
 from learn.models.files import Content
 from learn.models.gine.kinds import CLASSES, GINE, PAPER
 from learn.models.model import Model
-from learn.models.scoring import CorrectingScorer, Device, Scorer
+from learn.models.scoring import CorrectingScorer, Device, Known, Scorer
 
 if TYPE_CHECKING:
     from torch import nn
 
 Weights = Mapping[str, NDArray[Any]]
+_IDENTIFIERS = ":identifiers"  # among the tensors of a file; no network has such a name
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +46,8 @@ class NetworkModel(Model):
         settings: arguments of its class.
         encoding: encoding of its graphs, with settings.
         types: ids of the known types, ascending; empty if the encoding has none.
+        identifiers: uint8[k, bytes], the known identifiers as packed bits, see `list_identifiers`; empty if the
+            encoding has types.
         base: the base heuristic that it corrects.
         weights: its tensors by name.
     """
@@ -53,6 +56,7 @@ class NetworkModel(Model):
     settings: Mapping[str, Any] = field(default_factory=dict)
     encoding: Mapping[str, Any]
     types: tuple[int, ...] = ()
+    identifiers: NDArray[np.uint8] = field(default_factory=lambda: np.empty((0, 0), np.uint8), compare=False)
     base: Base
     weights: Weights
 
@@ -81,9 +85,14 @@ class NetworkModel(Model):
         if device == "cuda" and not has_gpu:
             raise UsageError("device=cuda: PyTorch finds no GPU here: give device=cpu")
         if self.kind == PAPER and is_ours and device != "cuda":
-            return PaperScorer(space, self.network, self.encoding, self.base, self.steps)
+            return PaperScorer(space, self.network, self.encoding, self.base, self.steps, self.known)
         chosen = "cuda" if has_gpu and device != "cpu" else "cpu"
-        return NetworkScorer(space, self.network, self.encoding, self.base, self.steps, chosen)
+        return NetworkScorer(space, self.network, self.encoding, self.base, self.steps, self.known, chosen)
+
+    @property
+    def known(self) -> Known:
+        """The inputs that it has learned from."""
+        return Known(self.types, self.identifiers)
 
     @cached_property
     def network(self) -> nn.Module:
@@ -103,16 +112,21 @@ class NetworkModel(Model):
 
     def _pack(self) -> Content:
         values = {name: getattr(self, name) for name in ("settings", "base", "encoding", "types")}
-        return Content(values, self.weights)
+        known = {_IDENTIFIERS: self.identifiers} if len(self.identifiers) else {}
+        return Content(values, {**self.weights, **known})
 
     @classmethod
     def _unpack(cls, content: Content, **common: Any) -> Self:
-        values, weights = content
+        values, weights = content.values, dict(content.tensors)
+        identifiers = weights.pop(_IDENTIFIERS, np.empty((0, 0), np.uint8))
+        if identifiers.ndim != 2 or identifiers.dtype != np.uint8:
+            raise ValueError("identifiers are no packed bits")
         types = tuple(values["types"])
         if any(type(one) is not int for one in types) or list(types) != sorted({*types}) or min(types, default=1) < 1:
             raise ValueError("type ids are not whole numbers from 1 on, unique and ascending")
         settings, encoding = dict(values["settings"]), dict(values["encoding"])
-        model = cls(**common, settings=settings, encoding=encoding, types=types, base=values["base"], weights=weights)
+        own = {"types": types, "identifiers": identifiers, "base": values["base"], "weights": weights}
+        model = cls(**common, settings=settings, encoding=encoding, **own)
         if encoding.get(TARGET) is None:
             make_encoding(encoding)
             if model.kind == GINE:
@@ -175,18 +189,9 @@ class FusedScorer(CorrectingScorer):
     chunk = 32  # fits into the caches of a processor
 
     def __init__(self, model: NetworkModel, space: StateSpace) -> None:
-        super().__init__(space, model.base, model.steps)
+        super().__init__(space, model.encoding, model.base, model.steps, model.known)
         self._model = model
         self._core = model.make_core()
-        self._encoder = make_encoder(space, make_encoding(model.encoding))
-
-    def rate_known(self, ids: NDArray[np.int32]) -> float:
-        """The share of the distinct types in the graphs of `ids` (int32[k]) that the network knows; 1 without types."""
-        if not self._model.is_typed:
-            return 1.0
-        types = np.unique(self._encoder.graphs(ids).nodes[:, 2:])
-        types = types[types > 0]
-        return float(np.isin(types, self._model.types).mean()) if len(types) else 1.0
 
     def _correct(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
         if not isinstance(self._encoder, Encoder):

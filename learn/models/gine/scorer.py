@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 from torch.nn.utils.fusion import fuse_linear_bn_eval
 
-from epigym.encoding.encoder import Encoder, make_encoder, make_encoding
+from epigym.encoding.encoder import Encoder
 from epigym.encoding.pyg import to_pyg
 from epigym.space.growing import GrowingTable
 from epigym.space.space import StateSpace
@@ -26,7 +26,7 @@ from learn.models.base import Base
 from learn.models.calibration import Calibration
 from learn.models.gine.paper import PaperNetwork
 from learn.models.gine.shared import make_goals, make_states
-from learn.models.scoring import CorrectingScorer
+from learn.models.scoring import CorrectingScorer, Known
 
 
 class NetworkScorer(CorrectingScorer):
@@ -38,6 +38,7 @@ class NetworkScorer(CorrectingScorer):
         encoding: of its graphs, with its settings.
         base: the base heuristic that the network corrects.
         steps: calibration of values to steps.
+        known: what it has learned from.
         device: `cpu` or `cuda`.
 
     Raises:
@@ -51,10 +52,10 @@ class NetworkScorer(CorrectingScorer):
         encoding: Mapping[str, Any],
         base: Base,
         steps: Calibration,
+        known: Known,
         device: str = "cpu",
     ) -> None:
-        super().__init__(space, base, steps)
-        self._encoder = make_encoder(space, make_encoding(encoding))
+        super().__init__(space, encoding, base, steps, known)
         self._network = network.to(device)
         self._device = torch.device(device)
 
@@ -70,12 +71,19 @@ class PaperScorer(CorrectingScorer):
     The encoding of the network must have the method `encoder` of `Identifiers`.
     """
 
+    _encoder: Encoder
+
     @torch.inference_mode()
     def __init__(
-        self, space: StateSpace, network: nn.Module, encoding: Mapping[str, Any], base: Base, steps: Calibration
+        self,
+        space: StateSpace,
+        network: nn.Module,
+        encoding: Mapping[str, Any],
+        base: Base,
+        steps: Calibration,
+        known: Known,
     ) -> None:
-        super().__init__(space, base, steps)
-        self._encoder = cast(Encoder, make_encoder(space, make_encoding(encoding)))
+        super().__init__(space, encoding, base, steps, known)
         self._network = fold_batch_norm(cast(PaperNetwork, network))
         self._constants = self._network.constants(make_goals([self._encoder.goal]), len(space.task.agents))
         self._identifiers = GrowingTable(self._constants.from_epsilon[0].shape[1], np.float32)

@@ -13,6 +13,7 @@ import yaml
 from epigym.errors import EpigymError, MissingError
 from epigym.io.checksummed import read_checksummed
 from learn.training.options import OVERRIDES, RUN_FILE
+from learn.training.verdict import UNTRAINED
 
 logger = logging.getLogger(__name__)
 
@@ -31,35 +32,41 @@ COLUMNS = {
     "RMSE": "val/rmse",
     "within ½": "val/within_half",
     "median MAE": "median/mae",
-    "SUB MAE": "goal_count/mae",
-    "SUB R²": "goal_count/r2",
+    "goal count MAE": "goal_count/mae",
+    "goal count R²": "goal_count/r2",
     "waiting": "train/waiting_share",
 }
 """Headings of the table and their metrics: errors in steps on the validation samples, and shares."""
 
 
-def compare_runs(folder: Path) -> list[dict[str, Any]]:
-    """One row for every finished run below a folder, sorted by domains and encoding.
+SHOWN = ("folder", "trained on", "differs", "validation", "verdict", "p", "ratio")
+"""The columns on the terminal."""
 
-    The last column has the overrides of the command line in which the runs differ, such as those of a sweep. Damaged
-    records are skipped with a warning. Metrics that no run has are omitted; those that one lacks are empty.
+
+def compare_runs(folder: Path) -> list[dict[str, Any]]:
+    """One row for every finished run below a folder, by training problems; of equal ones the best validation is first.
+
+    `differs` has the overrides of the command line in which the runs differ, such as those of a sweep. `verdict`, `p`
+    and `ratio` compare the network with the same search before training, on the problems that decide its verdict; they
+    do not change the order. Damaged records are skipped with a warning. Metrics that no run has are omitted; those that
+    one lacks are empty.
 
     Raises:
         MissingError: when there is no finished run.
     """
     rows = []
     paths = sorted(folder.rglob(RUN_FILE))
-    for path, overrides in zip(paths, _list_differences(paths), strict=True):
+    for path, differs in zip(paths, _list_differences(paths), strict=True):
         try:
             record = read_checksummed(path, "train again, or delete it")
-            rows.append((_make_key(record), _make_row(record) | {"overrides": overrides}))
+            rows.append((_make_key(record), _make_row(record, str(path.parent.relative_to(folder)), differs)))
         except (EpigymError, KeyError, TypeError, ValueError) as error:
             reason = error if isinstance(error, EpigymError) else f"{path}: {error!r}"
             logger.warning("skipped the damaged record of a run: %s", reason)
     if not rows:
         raise MissingError(f"there is no finished run below {folder}: expected some {RUN_FILE} of learn.train")
     ordered = [row for _, row in sorted(rows, key=itemgetter(0))]
-    used = [name for name in ordered[0] if any(row[name] != "" for row in ordered)]
+    used = [name for name in ordered[0] if name in SHOWN or any(row[name] != "" for row in ordered)]
     return [{name: row[name] for name in used} for row in ordered]
 
 
@@ -72,7 +79,8 @@ def _list_differences(paths: Sequence[Path]) -> list[str]:
 
 
 def _make_key(record: Mapping[str, Any]) -> tuple[Any, ...]:
-    return record["domains"], _describe_training(record), record["encoding"]
+    metrics = record["metrics"]
+    return record["domains"], _describe_training(record), "val/problems" in metrics, metrics["val/score"]
 
 
 def _describe_training(record: Mapping[str, Any]) -> str:
@@ -81,10 +89,22 @@ def _describe_training(record: Mapping[str, Any]) -> str:
     return what if data["kind"] == "published" else f"{what}, {data['data']['instances']} {data['kind']}"
 
 
-def _make_row(record: Mapping[str, Any]) -> dict[str, Any]:
+def _describe_validation(metrics: Mapping[str, float]) -> str:
+    if "val/problems" in metrics:
+        return (
+            f"{metrics['val/solved']:.0f} of {metrics['val/problems']:.0f}, {metrics['val/expanded']:,.0f} expansions"
+        )
+    return f"loss {metrics['val/score']:.3g}"
+
+
+def _make_row(record: Mapping[str, Any], folder: str, differs: str) -> dict[str, Any]:
     metrics = record["metrics"]
     return {
+        "folder": folder,
         "trained on": _describe_training(record),
+        "differs": differs,
+        "validation": _describe_validation(metrics),
+        **_describe_verdict(record["verdict"]),
         "encoding": record["encoding"],
         "objective": record["objective"],
         "base": record["base"],
@@ -93,3 +113,16 @@ def _make_row(record: Mapping[str, Any]) -> dict[str, Any]:
         **{heading: metrics.get(name, "") for heading, name in COLUMNS.items()},
         "seconds": round(record["seconds"]),
     }
+
+
+def _describe_verdict(verdict: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The word, and p and ratio of expansions beside the same search before training; empty where there is none."""
+    blank = {"verdict": "", "p": "", "ratio": "", "low": "", "high": ""}
+    if verdict is None:
+        return blank
+    found = verdict["tiers"][-1]["comparisons"].get(UNTRAINED)
+    if found is None:
+        return blank | {"verdict": verdict["word"]}
+    low, high = found["interval"] or ("", "")
+    ratio = "" if found["ratio"] is None else found["ratio"]
+    return {"verdict": verdict["word"], "p": found["p"], "ratio": ratio, "low": low, "high": high}

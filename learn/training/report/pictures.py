@@ -188,6 +188,29 @@ def draw_rollouts(counts: Sequence[Mapping[str, Any]], path: Path) -> None:
     _save(figure, path)
 
 
+def draw_ratios(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw the expansions of networks as shares of those of the same search before training, with their intervals.
+
+    Args:
+        rows: see `learn.training.report.comparison.compare_runs`, the first one at the top.
+        path: the PNG file.
+    """
+    figure = Figure(figsize=(9, 1.6 + 0.35 * len(rows)), layout="constrained")
+    axes = figure.subplots()
+    for place, row in enumerate(rows):
+        is_sure = row["verdict"] in ("gain", "loss")
+        if row["low"] != "":
+            axes.plot([row["low"], row["high"]], [place, place], color=_VALIDATION)
+        axes.plot(row["ratio"], place, "o", color=_VALIDATION, markerfacecolor=_VALIDATION if is_sure else "white")
+    axes.axvline(1, color="0.6", linestyle=":")
+    names = [f"{row['folder']}  {row['differs']}".strip() for row in rows]
+    axes.set_yticks(range(len(rows)), [f"{name}: {row['verdict']}" for name, row in zip(names, rows, strict=True)])
+    axes.set(ylim=(len(rows) - 0.5, -0.5))
+    use_log_scale(axes, "x")
+    axes.set(xlabel="expansions, as a share of those before training (geometric mean, 95 % interval; filled: p ≤ 0.05)")
+    _save(figure, path)
+
+
 def _save(figure: Figure, path: Path) -> None:
     """Write a picture atomically; make its folder if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)

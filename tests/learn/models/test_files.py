@@ -53,7 +53,9 @@ LINEAR = LinearModel(
 MODELS: dict[str, Model] = {
     "linear": LINEAR,
     "gine": random_model(SMALL | {"type_dropout": 0.5}, "relational", types=(3, 70), base="h_add", steps=STEPS),
-    "identifiers": random_model(SMALL, "map", base="h_ff"),
+    "identifiers": replace(
+        random_model(SMALL, "map", base="h_ff"), identifiers=np.arange(16, dtype=np.uint8).reshape(2, 8)
+    ),
     "paper": random_model(TINY, "bitmask"),
 }
 
@@ -87,7 +89,7 @@ def test_a_file_says_all_of_a_model(file: Path) -> None:
     assert type(found) is type(expected)
     assert found.path == str(file)
     for name, value in vars(expected).items():
-        if name in ("colours", "weights", "seen"):
+        if name in ("colours", "weights", "seen", "identifiers"):
             parts = [one if isinstance(one, dict) else {name: one} for one in (value, getattr(found, name))]
             assert parts[0].keys() == parts[1].keys()
             for part in parts[0]:

@@ -2,6 +2,7 @@
 
 import csv
 import logging
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 import learn.assess as command
 from epigym import EpigymError, StateSpace, load_problem
-from epigym.io.checksummed import read_checksummed, write_checksummed
+from epigym.io.checksummed import write_checksummed
 from learn.compare import Compare, compare
 from learn.data.explorers import ExplorerSettings
 from learn.data.making import make_rollout
@@ -115,46 +116,60 @@ def test_an_assessment_on_what_was_learned_says_so(fit: Fit, tmp_path: Path, cap
     assert "the model learned from" not in caplog.text
 
 
-def finish(folder: Path, domain: str, encoding: str, r2: float) -> None:
+def finish(folder: Path, domain: str, score: float, word: str = "", **others: Any) -> None:
+    """Write the record of a run with a verdict."""
     folder.mkdir(parents=True)
-    metrics = dict.fromkeys(COLUMNS.values(), 0.5) | {"val/r2": r2}
+    metrics = dict.fromkeys(COLUMNS.values(), 0.5) | {"val/score": score}
     metrics |= {"train/samples": 80.0, "val/samples": 20.0, "epochs": 7.0}
-    record = {"domains": [domain], "encoding": encoding, "seed": 1, "seconds": 3.4, "metrics": metrics}
+    record = {"domains": [domain], "encoding": "hash", "seed": 1, "seconds": 3.4, "metrics": metrics}
     chosen = {"data": {"kind": "published"}, "objective": "distance", "base": "none"}
-    write_checksummed(folder / "run.json", record | chosen)
+    found = {"p": 0.01, "ratio": 0.5, "interval": [0.25, 0.75]}
+    comparisons = {} if word == "untrained" else {"untrained": found}
+    verdict = {"word": word, "tiers": [{"comparisons": {}}, {"comparisons": comparisons}]} if word else None
+    write_checksummed(folder / "run.json", record | chosen | {"verdict": verdict} | others)
 
 
 def test_compared_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """By training problems, the best validation first; no verdict changes that."""
     monkeypatch.setenv("COLUMNS", "200")
-    finish(tmp_path / "runs" / "0", "grapevine", "map", 0.25)
-    finish(tmp_path / "runs" / "1", "grapevine", "hash", 0.75)
-    finish(tmp_path / "runs" / "2", "assembly_line", "map", float("nan"))
+    finish(tmp_path / "runs" / "0", "grapevine", 0.03, "gain")
+    finish(tmp_path / "runs" / "1", "grapevine", 0.02, "untrained")
+    finish(tmp_path / "runs" / "2", "assembly_line", 0.9)
     for name in ("0", "1"):
         (tmp_path / "runs" / name / "overrides.yaml").write_text(f"[data=published, model.optimizer.lr=1e-{name}]")
     (tmp_path / "runs" / "2" / "overrides.yaml").write_text("[data=published]")
     compare(Compare(run_dir=tmp_path / "out", debug=False, runs=tmp_path / "runs"))
-    assert "grapevine" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert re.search(r"0 +│ grapevine +│ model.optimizer.lr=1e-0 │ loss 0.03 +│ gain +│ 0.010 │ 0.500 │", shown)
     with (tmp_path / "out" / "comparison.csv").open(newline="") as file:
         stored = list(csv.DictReader(file))
-    assert [(row["trained on"], row["encoding"]) for row in stored] == [
-        ("assembly_line", "map"),
-        ("grapevine", "hash"),
-        ("grapevine", "map"),
+    assert [(row["folder"], row["trained on"], row["validation"]) for row in stored] == [
+        ("2", "assembly_line", "loss 0.9"),
+        ("1", "grapevine", "loss 0.02"),
+        ("0", "grapevine", "loss 0.03"),
     ]
-    assert [row["R²"] for row in stored] == ["nan", "0.75", "0.25"]
-    assert [row["overrides"] for row in stored] == ["", "model.optimizer.lr=1e-1", "model.optimizer.lr=1e-0"]
-    assert stored[0].keys() >= {"MAE", "median MAE", "SUB MAE", "epochs", "samples", "waiting"}
-    _, _, heading, marks, *lines = (tmp_path / "out" / "comparison.md").read_text().splitlines()
-    assert heading.startswith("| trained on | encoding | objective | base | seed |")
-    assert marks.startswith("| --- | --- | --- | --- | ---: |")
-    assert lines[1].startswith("| grapevine | hash | distance | none | 1 | 80 | 20 | 7 | 0.750 | 0.500 |")
+    assert [row["differs"] for row in stored] == ["", "model.optimizer.lr=1e-1", "model.optimizer.lr=1e-0"]
+    columns = ("verdict", "p", "ratio", "low", "high")
+    assert [tuple(row[name] for name in columns) for row in stored] == [
+        ("", "", "", "", ""), ("untrained", "", "", "", ""), ("gain", "0.01", "0.5", "0.25", "0.75"),
+    ]  # fmt: skip
+    assert stored[0].keys() >= {"MAE", "median MAE", "goal count MAE", "epochs", "samples", "waiting"}
+    _, _, heading, *_ = (tmp_path / "out" / "comparison.md").read_text().splitlines()
+    assert heading.startswith(
+        "| folder | trained on | differs | validation | verdict | p | ratio | low | high | encoding |"
+    )
+    assert (tmp_path / "out" / "comparison.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_a_ratio_there_is_no_picture(tmp_path: Path) -> None:
+    finish(tmp_path / "runs" / "0", "grapevine", 0.5, "untrained")
+    compare(Compare(run_dir=tmp_path / "out", debug=False, runs=tmp_path / "runs"))
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"comparison.csv", "comparison.md"}
 
 
 def test_what_was_sampled_is_not_taken_for_what_is_published(tmp_path: Path) -> None:
-    for name in ("0", "1"):
-        finish(tmp_path / name, "grapevine", "hash", 0.5)
-    record = read_checksummed(tmp_path / "0" / "run.json", "")
-    write_checksummed(tmp_path / "0" / "run.json", record | {"data": {"kind": "sampled", "data": {"instances": 60}}})
+    finish(tmp_path / "0", "grapevine", 0.5, data={"kind": "sampled", "data": {"instances": 60}})
+    finish(tmp_path / "1", "grapevine", 0.5)
     assert [row["trained on"] for row in compare_runs(tmp_path)] == ["grapevine", "grapevine, 60 sampled"]
 
 
@@ -166,14 +181,15 @@ def test_runs_that_were_validated_by_search_are_rows_too(fit: Fit, tmp_path: Pat
     assert (alone["trained on"], alone["objective"], alone["base"]) == (
         "consecutive_numbers, 2 sampled", "ranking", "h_ff"
     )  # fmt: skip
-    finish(tmp_path / "measured", "grapevine", "hash", 0.5)
+    finish(tmp_path / "measured", "grapevine", 0.5)
     searched, measured = compare_runs(tmp_path)
     assert (searched["problems"], measured["samples"], measured["MAE"]) == (2, 80, 0.5)
+    assert searched["validation"] == f"{searched['solved']} of 2, {searched['expanded']} expansions"
     assert searched["MAE"] == measured["solved"] == "", "not NaN, which an R² of equal distances is"
 
 
 def test_a_damaged_record_is_named_and_skipped(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    finish(tmp_path / "0", "grapevine", "map", 0.25)
+    finish(tmp_path / "0", "grapevine", 0.25)
     for number, damaged in enumerate(("{", "[]", "{}")):
         (tmp_path / f"damaged{number}").mkdir()
         (tmp_path / f"damaged{number}" / "run.json").write_text(damaged)

@@ -19,6 +19,7 @@ from learn.models.gine.model import NetworkModel
 from learn.train import Train
 from learn.training.options import DistanceOptions, LossValidation, RankingOptions, SearchValidation
 from learn.training.resuming import read_checkpoint
+from learn.training.verdict import HELD_OUT, LARGER, NEW, PUBLISHED
 from tests.helpers.commands import compose
 from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit, validate_again
 
@@ -57,11 +58,11 @@ def solve(folder: Path, line: str) -> dict[str, Any]:
     return result
 
 
-def end_of(lines: list[str]) -> tuple[str, str]:
-    """The command line that a training prints, empty if there is none, and its verdict."""
+def end_of(lines: list[str]) -> tuple[str, list[str]]:
+    """The command line that a training prints, empty if there is none, and the lines of its verdict."""
     [place] = [place for place, line in enumerate(lines) if line.startswith("verdict: ")]
     command = lines[place - 1] if lines[place - 1].startswith("python -m search.solve ") else ""
-    return command, " ".join(line.strip() for line in lines[place:])
+    return command, lines[place:]
 
 
 def test_the_paper_s_method_takes_minutes() -> None:
@@ -69,7 +70,7 @@ def test_the_paper_s_method_takes_minutes() -> None:
     assert (settings.domain, settings.problem, settings.base) == (["collaboration_communication"], [], "none")
     assert settings.data == PublishedData(split="train", seed=42, expansions=40)
     assert settings.objective == DistanceOptions(name="distance", max_distance=50, max_class_share=0.5)
-    assert settings.validation == LossValidation(by="loss", share=0.2, verdict=20, nodes=200)
+    assert settings.validation == LossValidation(by="loss", share=0.2, verdict=16, nodes=100)
     assert (settings.batch_size, settings.model.schedule, settings.model.averaging) == (256, "cosine", 0)
     assert settings.trainer == {
         "accelerator": "auto", "max_epochs": 500, "deterministic": True, "max_steps": 400, "limit_train_batches": 200,
@@ -98,14 +99,22 @@ def test_it_ends_with_a_command_that_solves_a_problem_and_a_verdict(tmp_path: Pa
     command, said = end_of(lines)
     agent = "hfs_star" if encoding == "hash" else "hfs"
     assert command.endswith(f"problem={run}/example.json agent={agent} heuristic=learned heuristic.model={run}")
-    assert solve(tmp_path, command)["expanded"] == min(count for count in verdict["network"] if count is not None)
-    assert record["is_good"] == verdict["is_gain"] == ("no gain" not in said)
-    assert said.startswith(f"verdict: {open_model(tmp_path / run).card['verdict']}")
-    solved = sum(count is not None for count in verdict["network"])
+    larger = verdict["tiers"][-1]
+    solved = [count for count in larger["expanded"]["network"] if count is not None]
+    assert solve(tmp_path, command)["expanded"] == min(solved)
+    text = verdict["text"]
+    assert said[: len(text)] == text == open_model(tmp_path / run).card["verdict"]
+    kinds = [PUBLISHED] * (encoding == "hash") + [NEW, LARGER]
+    assert [tier["name"] for tier in verdict["tiers"]] == kinds
     domain = "collaboration_communication" if encoding == "hash" else "grapevine"
-    assert f"on 4 new problems of {domain} the network solves {solved}, " in said
-    assert ("untrained" in said) == (metrics["step"] == 0)
-    assert ("encoding=relational can carry over" in said) == (encoding == "hash" and not verdict["is_gain"])
+    assert f"  {LARGER}: 4 problems of {domain}" in text
+    assert ("untrained" in larger["expanded"]) == verdict["is_trained"] == (metrics["step"] > 0)
+    _, next_step, command, files, *logs = said[len(text) :]
+    assert next_step.startswith("next: learn from ")
+    assert "expert.problems=80" in command
+    assert "encoding=relational" in command
+    assert files.startswith(f"files: {run}/{{model.safetensors,curves.png,")
+    assert logs == [f"tensorboard --logdir {run}"]
 
     last = read_checkpoint(tmp_path / run / "checkpoints" / "last.ckpt")
     assert record["stopped"] == f"epoch limit: 3 epochs, {last['global_step']} steps"
@@ -128,7 +137,9 @@ def test_every_encoding_has_a_folder_of_its_own(tmp_path: Path) -> None:
     models = [open_model(run.parent) for run in runs]
     assert [model.encoding["name"] for model in models if isinstance(model, NetworkModel)] == encodings
     verdicts = [line for line in lines if line.startswith("verdict: ")]
-    assert [line.startswith("verdict: none") for line in verdicts] == [False, False, True, False], "one has no room"
+    assert [line.startswith("verdict: none") for line in verdicts] == [False] * 4
+    tiers = [[tier["name"] for tier in json.loads(run.read_text())["verdict"]["tiers"]] for run in runs]
+    assert tiers == [[NEW, LARGER], [NEW, LARGER], [NEW], [NEW, LARGER]], "one has no room for more fluents"
 
 
 @pytest.mark.parametrize(
@@ -166,9 +177,9 @@ def test_what_is_named_is_learned(fit: Fit, tmp_path: Path, capsys: pytest.Captu
     assert (record["verdict"] is None) == (data == "published")
     if data == "published":
         assert command == ""
-        assert verdict.startswith("verdict: none: there are no other problems: these belong to no domain")
+        assert verdict[0].startswith("verdict: none: there are no other problems: these belong to no domain")
     else:
-        assert "on 3 new problems of those held out the network" in verdict
+        assert any(line.startswith(f"  {HELD_OUT}: 3 problems") for line in verdict)
         assert command.endswith(" consistent_beliefs=true")
         solve(tmp_path, command)
 
@@ -176,12 +187,13 @@ def test_what_is_named_is_learned(fit: Fit, tmp_path: Path, capsys: pytest.Captu
 def test_a_verdict_says_that_the_network_is_untrained(fit: Fit, capsys: pytest.CaptureFixture[str]) -> None:
     fit(*SEARCHED, *STILL, "validation.verdict=2")
     said = end_of(capsys.readouterr().out.splitlines())[1]
-    assert "; the network is the untrained one: no validation after a step was better" in said
+    assert said[0] == "verdict: untrained, no validation after a step was better than the one before"
 
 
 def test_a_verdict_can_be_left_out(fit: Fit, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fit(*SEARCHED, "trainer.max_epochs=1")
-    assert end_of(capsys.readouterr().out.splitlines()) == ("", "verdict: none was asked for")
+    command, said = end_of(capsys.readouterr().out.splitlines())
+    assert (command, said[0]) == ("", "verdict: none was asked for")
     record = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert (record["verdict"], record["is_good"]) == (None, None)
+    assert record["verdict"] is None
     assert not (tmp_path / "run" / "example.json").exists()

@@ -23,15 +23,17 @@ from learn.data.dataset import TABLE, DataSet
 from learn.data.distribution import GOALS, sample_problems
 from learn.data.labels import UNREACHABLE
 from learn.data.rollout import Rollout
-from learn.data.sources import DataSource
+from learn.data.sources import DataSource, drop_isomorphic
 from learn.rollouts import Rollouts, make_rollouts
 from learn.train import Train, train
 from learn.train_linear import TrainLinear
 from learn.training.data_module import RolloutData
 from learn.training.expert import data
 from learn.training.expert.data import make_corrections, open_plans
-from learn.training.problems import find_first_task, sample_validation, sample_verdict
+from learn.training.problems import find_first_task, sample_tiers, sample_validation
+from learn.training.verdict import LARGER, NEW, PUBLISHED
 from tests.helpers.commands import compose
+from tests.helpers.marks import slow_but
 from tests.helpers.runs import PROBLEM, SEARCHED, Fit
 
 NAMES = ("consecutive_numbers", "selective_communication")
@@ -57,8 +59,10 @@ class Problems(NamedTuple):
         return names_of(sample_validation(self.settings, self.data))
 
     @property
-    def judging(self) -> list[str]:
-        return names_of(sample_verdict(self.settings, self.data, sample_validation(self.settings, self.data)))
+    def tiers(self) -> dict[str, list[Task]]:
+        return sample_tiers(
+            self.settings, self.data, (*self.module.tasks, *sample_validation(self.settings, self.data))
+        )
 
     @property
     def first_task(self) -> Task:
@@ -379,5 +383,69 @@ def test_where_all_others_are_training_problems_nothing_validates() -> None:
 def test_every_domain_has_its_turn_in_a_verdict(encoding: str) -> None:
     found = problems_of(f"encoding={encoding}", "domain=[gossip,blocks_world,grapevine]", "data=sampled", *FEW[1:3],
                         "validation.verdict=4")  # fmt: skip
-    judging = names_of(sample_verdict(found.settings, found.data, ()))
-    assert [name.partition("/")[0] for name in judging] == ["gossip", "blocks_world", "grapevine", "gossip"]
+    tiers = found.tiers
+    assert list(tiers) == [NEW, LARGER]
+    assert [task.domain for task in tiers[LARGER]] == ["gossip", "blocks_world", "grapevine", "gossip"]
+    assert {task.domain for task in tiers[NEW]} == {"gossip", "blocks_world", "grapevine"}
+
+
+class Size(NamedTuple):
+    fluents: int
+    agents: int
+    worlds: int
+
+
+def size_of(task: Task) -> Size:
+    return Size(len(task.fluents), len(task.agents), len(task.initial.valuations))
+
+
+def measure_largest(tasks: Sequence[Task]) -> Size:
+    return Size(*map(max, zip(*map(size_of, tasks), strict=True)))
+
+
+def is_larger(task: Task, most: Size) -> bool:
+    """In at least one measure."""
+    return any(own > other for own, other in zip(size_of(task), most, strict=True))
+
+
+def published_sizes(domain: str, split: str) -> list[Size]:
+    return [size_of(domain_problem(f"{domain}/{name}")) for name in getattr(domains.DOMAINS[domain], split)]
+
+
+@pytest.mark.parametrize("domain", slow_but(domains.DOMAINS, "collaboration_communication", "gossip"))
+def test_the_problems_of_a_tier_have_the_sizes_that_its_name_says(domain: str) -> None:
+    """Published tests are all of the domain, new ones have sizes of published training problems, others are larger."""
+    found = problems_of("encoding=hash", f"domain={domain}", "validation.verdict=6")
+    unexplored: Any = SimpleNamespace(settings=found.source.settings, domains=[domain], held_out=[])
+    tiers = sample_tiers(found.settings, unexplored, trained := found.source.tasks)
+    assert list(tiers) == [PUBLISHED, NEW, LARGER]
+    assert names_of(tiers[PUBLISHED]) == [f"{domain}/{name}" for name in domains.DOMAINS[domain].test]
+    trained_sizes = published_sizes(domain, "train")
+    assert {size_of(task) for task in tiers[NEW]} <= set(trained_sizes)
+    assert len(tiers[LARGER]) > 3
+    assert all(is_larger(task, measure_largest(trained)) for task in tiers[LARGER])
+    marks = [signature(task) for tasks in (*tiers.values(), trained) for task in tasks]
+    assert len({*marks}) == len(marks)
+
+
+def test_new_problems_are_sampled_as_those_of_the_data_set() -> None:
+    """With the seed of the training, which that of the data set does not know; larger ones as in validation."""
+    found = problems_of(*FEW[1:], "domain=consecutive_numbers", "data.goals=2", "validation.verdict=3", "seed=6")
+    expected = [
+        one.task for one in islice(sample_problems("consecutive_numbers", "train", 7, 2, partially_explored=True), 3)
+    ]
+    assert names_of(found.tiers[NEW]) == names_of(drop_isomorphic(expected, found.module.tasks))
+    larger = [
+        next(sample_problems("consecutive_numbers", split, 7, long_goals=True)).task.name
+        for split in ("validation", "test")
+    ]
+    assert names_of(found.tiers[LARGER])[:2] == larger
+
+
+@pytest.mark.parametrize("split", ["train", "validation", "test"])
+def test_larger_problems_are_larger_whatever_the_split_of_the_training_problems(split: str) -> None:
+    found = problems_of(*FEW[1:], "domain=consecutive_numbers", f"data.split={split}", "validation.verdict=4")
+    most = measure_largest([one.space.task for one in found.rollouts])
+    larger = found.tiers[LARGER]
+    assert len(larger) == 4
+    assert all(is_larger(task, most) for task in larger)

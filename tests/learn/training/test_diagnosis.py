@@ -1,0 +1,131 @@
+"""What a verdict says of the values themselves: constant ones, their order along plans, and what the model knows."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from epigym.problem import domain_problem
+from epigym.space.space import StateSpace
+from epigym.task.task import Task
+from learn.data.sources import sample_tasks
+from learn.models import open_model
+from learn.models.gine.model import NetworkModel
+from learn.training.diagnosis import FIRST, Diagnosis, correlate_along, is_constant, list_first
+from learn.training.judging import Judge
+from learn.training.verdict import LARGER, NEW, Tier
+from tests.helpers.runs import PAPER, PROBLEM, Fit, model_of
+
+OWN = """
+import torch
+from torch import nn
+
+class Small(nn.Module):
+    '''The weighted number of worlds, at most 3 steps: it says nothing of e-states with many.'''
+
+    def __init__(self, encoding):
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor(0.05))
+
+    def forward(self, data):
+        nodes = torch.bincount(data.batch, minlength=data.num_graphs)
+        return (self.weight * nodes).clamp(max=3.0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("values", "highest", "expected"),
+    [
+        ([2.0, 2.0, 2.0], np.inf, True),
+        ([2.0, 2.0004, 1.9997], np.inf, True),  # a search compares thousandths
+        ([2.0, 2.0011], np.inf, False),
+        ([0.0, 50.0, 0.0], 50.0, True),
+        ([0.0, 50.0, 0.0], np.inf, False),
+        ([0.0, 50.0, 7.0], 50.0, False),
+        ([np.inf, np.inf], np.inf, True),
+        ([np.inf, 3.0], np.inf, False),
+    ],
+)
+def test_values_that_say_nothing(values: list[float], highest: float, expected: bool) -> None:
+    assert is_constant(np.array(values), highest) is expected
+
+
+def test_the_first_e_states_are_the_nearest() -> None:
+    space, other = (StateSpace(domain_problem(PROBLEM)) for _ in range(2))
+    assert list_first(space, 40).tolist() == list(range(40))
+    depth, layer, near = {other.initial: 0}, [other.initial], 0
+    while len(depth) < 40:
+        near += 1
+        layer = [one for one in dict.fromkeys(other.expand(layer).target.tolist()) if one not in depth]
+        depth |= dict.fromkeys(layer, near)
+    signatures = {other.model(one) for one in depth}
+    assert all(space.model(one) in signatures for one in range(40))
+    assert len(list_first(StateSpace(domain_problem(PROBLEM)), 10_000)) == 225
+
+
+def test_correlation_along_a_plan() -> None:
+    assert correlate_along(np.array([9.0, 4.0, 3.5, 0.0])) == pytest.approx(1.0)
+    assert correlate_along(np.array([0.0, 1.0, 2.0])) == pytest.approx(-1.0)
+    assert correlate_along(np.array([5.0, 5.0, 5.0])) == 0.0
+    assert correlate_along(np.array([1.0, 0.0])) is None
+
+
+def test_the_sentence() -> None:
+    found = Diagnosis("identifiers", (True, False, True, True), (None, 0.25, 0.75, 1.0), (0.5, 1.0, 1.0, 0.5))
+    assert found.describe() == (
+        "its values are constant on 3 of 4, where it says nothing; rank correlation with the actions left 0.75; "
+        "75% of the identifiers are unknown to it"
+    )
+    clear = Diagnosis("types", (False,), (None,), (0.0,))
+    assert clear.describe() == "its values are constant on 0 of 1; 0% of the types are unknown to it"
+
+
+def judge(model: NetworkModel, large: list[Task]) -> tuple[Tier, Tier]:
+    """The tiers of the problem that a model learned from and of large ones, a few expansions each."""
+    small, larger = (
+        Judge(agent="hfs_star", limit=5, model=model, untrained=None)
+        .judge({NEW: [domain_problem(PROBLEM)], LARGER: large})
+        .tiers
+    )
+    return small, larger
+
+
+@pytest.fixture(scope="module")
+def large() -> list[Task]:
+    return sample_tasks(["collaboration_communication"], "test", 1, 5)
+
+
+def test_a_regressor_of_tiny_problems_is_constant_on_large_ones(fit: Fit, tmp_path: Path, large: list[Task]) -> None:
+    """Its identifiers name facts of the problem that it learned from, and only these."""
+    fit(*PAPER)
+    model = model_of(tmp_path / "run")
+    small, larger = judge(model, large)
+    assert (small.diagnosis.constant, larger.diagnosis.constant) == ((False,), (True,))
+    assert small.diagnosis.unknown[0] < 0.1
+    assert larger.diagnosis.unknown[0] > 0.9
+    assert larger.diagnosis.describe().startswith("its values are constant on 1 of 1, where it says nothing")
+    assert len(list_first(StateSpace(large[0]))) == FIRST
+
+
+def test_a_network_of_a_user_is_diagnosed_as_well(
+    fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: list[Task]
+) -> None:
+    (tmp_path / "small_network.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    own = ("model=gine", "objective=distance", "validation=distance", "model.network._target_=small_network.Small")
+    fit(*PAPER, *own, "trainer.max_epochs=1", "trainer.max_steps=1", "model.optimizer.lr=1e-9", "explorer.max_kept=80")
+    model = model_of(tmp_path / "run")
+    small, larger = judge(model, large)
+    assert (small.diagnosis.constant, larger.diagnosis.constant) == ((False,), (True,))
+    assert larger.diagnosis.unknown[0] > 0.9
+
+
+def test_models_of_before_know_no_identifiers(fit: Fit, tmp_path: Path) -> None:
+    fit(*PAPER, "trainer.max_epochs=1", "explorer.max_kept=80")
+    model, ids = model_of(tmp_path / "run"), np.arange(1, dtype=np.int32)
+    task = domain_problem("collaboration_communication/3_3_3_pl_6")
+    assert model.make_scorer(StateSpace(task)).rate_known(ids) < 1
+    replace(model, identifiers=np.empty((0, 0), np.uint8)).write(tmp_path / "old.safetensors")
+    old = open_model(tmp_path / "old.safetensors")
+    assert old.make_scorer(StateSpace(task)).rate_known(ids) == 1

@@ -8,7 +8,7 @@ compact layout of `epigym.language.ground_json` with its goals, and `<n>.safeten
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ from epigym.config.values import make
 from epigym.errors import DamagedError, EpigymError, MissingError
 from epigym.io.checksummed import read_checksummed, write_checksummed
 from epigym.io.files import AnyPath, read_json, removing_empty, replacing, write_json
+from epigym.io.progress import track
 from epigym.language import ground_json
 from epigym.language.ground_json.formulas import FormulaReader, FormulaWriter
 from epigym.task.formula import and_, conjuncts
@@ -140,7 +141,11 @@ class DataSet:
         return found[:: -(-len(found) // most) or 1]
 
     def rollouts(self, use: Use) -> list[Rollout]:
-        """The labelled e-states of all problems that have some.
+        """The labelled e-states of all problems that have some, see `open_each`."""
+        return [rollout for _, rollout in track(self.open_each(use), "opening e-states", total=len(self))]
+
+    def open_each(self, use: Use) -> Iterator[tuple[Row, Rollout]]:
+        """Yield each problem that has labelled e-states, and these.
 
         Args:
             use: `samples` for the e-states to learn distances from, without pairs; `pairs` for those of the pairs.
@@ -149,19 +154,18 @@ class DataSet:
             DamagedError: when a file is damaged.
             EpigymError: when no problem has any.
         """
-        trees: dict[int, Tree] = {}
-        found = []
-        for row in self.rows:
-            if row.counts["samples" if use == "samples" else "pairs"]:
-                trees = trees if row.tree in trees else {row.tree: self.read_tree(row.tree)}
-                try:
-                    found.append(open_rollout(trees[row.tree], row.goal, use))
-                except (EpigymError, IndexError) as error:
-                    raise self._damage(f"{row.name} cannot be followed: {error}") from None
-        if not found:
+        rows = [row for row in self.rows if row.counts[use]]
+        if not rows:
             names = ", ".join(self.domains) or ", ".join(dict.fromkeys(row.name for row in self.rows))
             raise EpigymError(f"nothing to learn from in {len(self)} problems of {names}: there are no {use}")
-        return found
+        trees: dict[int, Tree] = {}
+        for row in rows:
+            trees = trees if row.tree in trees else {row.tree: self.read_tree(row.tree)}
+            try:
+                rollout = open_rollout(trees[row.tree], row.goal, use)
+            except (EpigymError, IndexError) as error:
+                raise self._damage(f"{row.name} cannot be followed: {error}") from None
+            yield row, rollout
 
     def graphs(self, encoding: str | Mapping[str, Any]) -> GraphDataSet:
         """The samples as complete graphs, a data set of PyTorch Geometric.

@@ -25,7 +25,7 @@ from epigym.errors import EpigymError
 from epigym.space import ragged
 from epigym.space.search_problem import SearchProblem, Source
 from epigym.space.space import StateSpace, Transitions
-from epigym.space.traversal import breadth_first
+from epigym.space.traversal import CHUNK, breadth_first
 from epigym.task.task import Task
 from learn.data.fingerprint import fingerprint_task
 from learn.data.labels import UNREACHABLE, Label, compute_goal_distances
@@ -46,6 +46,7 @@ class ExplorerSettings:
     Attributes:
         name: `dfs`, `exhaustive`, or `auto`: exhaustive if the space has at most `max_visited` e-states, else dfs.
         max_visited: maximum number of visited e-states.
+        max_worlds: exploration stops when the targets of all transitions have more worlds in all; None for no limit.
         max_kept: maximum number of e-states to learn distances from; more are sampled at random. None: the e-states
             of the pairs.
         max_depth: `dfs` only: e-states at this depth are not expanded.
@@ -56,6 +57,7 @@ class ExplorerSettings:
 
     name: Literal["auto", "dfs", "exhaustive"] = "auto"
     max_visited: Count = 100_000
+    max_worlds: Count | None = None
     max_kept: Count | None = 60_000
     max_depth: Count = 25
     discard_factor: Share = 0.4
@@ -224,9 +226,10 @@ def keep(exploration: ExploredGraph, settings: ExplorerSettings) -> NDArray[np.i
     """
     labelled = np.flatnonzero(np.isin(exploration.label, (Label.EXACT, Label.ALONG_PLAN)))
     if not len(labelled):
+        limits = "max_visited, max_worlds" if settings.max_worlds else "max_visited"
         raise NoGoalError(
             f"no goal of {exploration.task.name!r} is among the {len(exploration.states)} e-states visited by the "
-            f"explorer {exploration.explorer!r}: raise max_visited or max_depth, or leave the problem out"
+            f"explorer {exploration.explorer!r}: raise {limits} or max_depth, or leave the problem out"
         )
     if settings.max_kept is None or len(labelled) <= settings.max_kept:
         return labelled
@@ -265,7 +268,7 @@ def compute_discard_probability(
 def _explore_exhaustively(task: Task, settings: ExplorerSettings, on_visit: OnVisit) -> ExploredGraph:
     """Explore breadth first, or reuse a cached exploration of the task with another goal."""
     without_goal = replace(task, goal=())
-    key = f"{fingerprint_task(without_goal)} {settings.consistent_beliefs}"
+    key = f"{fingerprint_task(without_goal)} {settings.consistent_beliefs} {settings.max_worlds}"
     key_of_part = f"{key} {settings.max_visited}"
     known = _explored.get(key)
     if known is None or len(known.states) > settings.max_visited:
@@ -276,7 +279,7 @@ def _explore_exhaustively(task: Task, settings: ExplorerSettings, on_visit: OnVi
     exploration = _explore_breadth_first(
         task,
         StateSpace(without_goal, consistent_beliefs=settings.consistent_beliefs, threads="auto"),
-        settings.max_visited,
+        settings,
         on_visit,
     )
     if exploration.complete or settings.name == "exhaustive":
@@ -284,17 +287,22 @@ def _explore_exhaustively(task: Task, settings: ExplorerSettings, on_visit: OnVi
     return exploration
 
 
-def _explore_breadth_first(task: Task, space: StateSpace, max_visited: int, on_visit: OnVisit) -> ExploredGraph:
+def _explore_breadth_first(
+    task: Task, space: StateSpace, settings: ExplorerSettings, on_visit: OnVisit
+) -> ExploredGraph:
     """Explore a new space breadth first; ids count up in the order of discovery."""
     recorded: list[Transitions] = []
     depths = [np.zeros(1, dtype=np.int32)]
-    expanded = 0
-    for wave in breadth_first(space):
+    max_visited, max_worlds = settings.max_visited, settings.max_worlds or math.inf
+    expanded, worlds = 0, 0
+    most = len(task.actions) * int(space.world_counts([space.initial])[0])  # of the successors of an e-state, about
+    for wave in breadth_first(space, int(min(CHUNK, 1 + max_worlds // max(most, 1)))):
         recorded.append(wave.transitions)
+        worlds += int(space.world_counts(wave.transitions.target).sum())
         depths.append(np.full(len(wave.fresh), wave.depth + 1, dtype=np.int32))
         expanded += wave.expanded
         on_visit(min(len(space), max_visited))
-        if len(space) > max_visited:
+        if len(space) > max_visited or worlds > max_worlds:
             break
     count = min(len(space), max_visited)
     source = _join(transitions.source for transitions in recorded)
@@ -319,11 +327,12 @@ def _explore_depth_first(task: Task, settings: ExplorerSettings, on_visit: OnVis
     space = StateSpace(task, consistent_beliefs=settings.consistent_beliefs, threads="auto")
     generator = np.random.default_rng(settings.seed)
     sparse = is_sparse(len(task.actions), settings.max_depth, settings.max_visited)
-    complete, goal_found, expanded = True, False, 0
+    complete, goal_found, expanded, worlds = True, False, 0, 0
+    max_worlds = settings.max_worlds or math.inf
     stack = [(space.initial, 0, -1, -1)]
     entered: dict[int, tuple[int, int, int]] = {}
     recorded: list[Transitions] = []
-    while stack and len(entered) < settings.max_visited:
+    while stack and len(entered) < settings.max_visited and worlds <= max_worlds:
         state, depth, predecessor, action = stack.pop()
         if state in entered:
             continue
@@ -341,6 +350,7 @@ def _explore_depth_first(task: Task, settings: ExplorerSettings, on_visit: OnVis
         found = space.expand([state])
         expanded += 1
         recorded.append(found)
+        worlds += int(space.world_counts(found.target).sum())
         order = generator.permutation(len(found.target))
         steps = zip(found.target[order].tolist(), found.action[order].tolist(), strict=True)
         stack.extend((target, depth + 1, state, step) for target, step in steps if target not in entered)

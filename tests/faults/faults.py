@@ -302,6 +302,21 @@ FAULTS: Mapping[str, Fault] = {
           "np.setdiff1d(space.expand([state]).target, [state])"),),
         ("tests/learn/data/test_pairs.py::test_a_plan_is_preferred_to_what_it_leaves_aside",),
     ),
+    "io: progress of stages": Fault(
+        "a stage that an error has left stays in the lines of later stages",
+        (("epigym/io/progress.py", "del _open[_open.index(self) :]", "_open.remove(self)"),),
+        ("tests/epigym/io/test_progress.py",),
+    ),
+    "learn/data: visits": Fault(
+        "the progress of exploring counts the e-states of the last problem only",
+        (("learn/data/sources.py", "self._earlier + visited", "visited"),),
+        ("tests/learn/data/test_dataset.py::test_exploring_shows_the_e_states_of_all_problems",),
+    ),
+    "learn/data: worlds": Fault(
+        "depth-first exploration goes on beyond the maximum number of worlds",
+        (("learn/data/explorers.py", " and worlds <= max_worlds", ""),),
+        ("tests/learn/data/test_explorers.py",),
+    ),
     "learn/models: unknown features": Fault(
         "a feature that a linear model does not know has the weight of the next one",
         (("learn/models/linear/model.py", "np.where(self.colours[place] == colour, self.weights[place], 0.0)",

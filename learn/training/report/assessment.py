@@ -6,6 +6,7 @@ labelled in the same way, so the errors are those of search.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from torchmetrics.functional import spearman_corrcoef
 
 from epigym.io.files import slug
+from epigym.io.progress import track
 from learn.data.dataset import DataSet
 from learn.data.labels import make_targets
 from learn.models.opening import open_for
@@ -31,14 +33,15 @@ def make_assessment(data: DataSet, model: str | None, folder: Path) -> list[dict
         folder: folder of the pictures.
 
     Returns:
-        One row per problem: its samples, R², MAE and rank correlation (Spearman's) of the model with the distance,
-        MAE and rank correlation of the goal count; a correlation is NaN if all distances or all predictions are equal.
+        One row per problem: whether it was explored as a whole or in part, its samples, R², MAE and rank correlation
+        (Spearman's) of the model with the distance, MAE and rank correlation of the goal count; a correlation is NaN
+        if all distances or all predictions are equal.
 
     Raises:
         EpigymError: when a file or a model is wrong.
     """
     rows = []
-    for states in data.rollouts("samples"):
+    for row, states in track(data.open_each("samples"), "assessing", total=len(data)):
         task = states.space.task
         scorer = open_for(model, task).make_scorer(states.space)
         predicted = scorer.steps(scorer.score(states.ids)).astype(np.float32)
@@ -46,8 +49,14 @@ def make_assessment(data: DataSet, model: str | None, folder: Path) -> list[dict
         draw_predictions(predicted, true, f"{folder}/{slug(task.name.replace('/', '_'))}_")
         holds = states.space.query(task.goal)(states.ids)
         goal_count = np.count_nonzero(~holds, axis=1).astype(np.float32)
-        rows.append({"problem": task.name, **_make_row(predicted, true, goal_count)})
+        explored = "whole" if row.counts["complete"] else "part"
+        rows.append({"problem": task.name, "explored": explored, **_make_row(predicted, true, goal_count)})
     return rows
+
+
+def list_left_out(row: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Rows like `row` of problems without an explored goal."""
+    return [{**dict.fromkeys(row, ""), "problem": name, "explored": "no goal", "samples": 0} for name in names]
 
 
 def _make_row(

@@ -71,12 +71,13 @@ def test_walks_end() -> None:
         sample_goal(space, space.query([FALSE, fluent("tail")]), np.random.default_rng(0), steps=5, size=1)
 
 
-@pytest.mark.parametrize("explored", [0, 30])
-def test_a_breadth_first_walk_meets_every_e_state_once_by_depth(explored: int) -> None:
+@pytest.mark.parametrize(("explored", "chunk"), [(0, 512), (30, 512), (0, 3)])
+def test_a_breadth_first_walk_meets_every_e_state_once_by_depth(explored: int, chunk: int) -> None:
     space = StateSpace(load_problem("coin_in_the_box/pl_3"))
     sample_walk(space, np.random.default_rng(0), steps=explored)  # what others have met does not matter
     depth, expanded = {space.initial: 0}, 0
-    for wave in breadth_first(space):
+    for wave in breadth_first(space, chunk):
+        assert wave.expanded <= chunk
         expanded += wave.expanded
         for index in wave.fresh.tolist():
             source, target = int(wave.transitions.source[index]), int(wave.transitions.target[index])

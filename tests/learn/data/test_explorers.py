@@ -23,7 +23,7 @@ from learn.data.explorers import (
     keep,
 )
 from learn.data.fingerprint import fingerprint_task
-from learn.data.labels import UNREACHABLE, compute_goal_distances
+from learn.data.labels import UNREACHABLE, Label, compute_goal_distances
 from learn.data.making import make_trees
 from learn.data.rollout import Tree
 from tests.helpers.structures import steps_to_a_goal
@@ -69,6 +69,31 @@ def test_predecessors_and_actions_lead_to_every_visited_state(small: Task, name:
         assert exploration.space.successor(before, int(exploration.action[index])) == state
         assert depth[state] == depth[before] + 1
         assert before in exploration.states[:index]
+
+
+@pytest.mark.parametrize("name", ["dfs", "exhaustive"])
+def test_an_exploration_stops_at_a_number_of_worlds(small: Task, name: str) -> None:
+    whole, part = (explore(small, ExplorerSettings(name, max_worlds=most, seed=3)) for most in (None, 150))
+    worlds = part.space.world_counts(part.target)
+    is_last = part.source == part.source[-1]
+    assert worlds[~is_last].sum() <= 150 < worlds.sum()
+    assert not part.complete
+    assert 1 < len(part.states) < len(whole.states)
+    for column in ("depth", "predecessor", "action"):
+        assert np.array_equal(getattr(part, column), getattr(whole, column)[: len(part.states)])
+    far = explore(small, ExplorerSettings(name, max_worlds=10**9, seed=3))
+    assert (far.complete, len(far.states)) == (whole.complete, len(whole.states))
+
+
+def test_labels_where_the_worlds_of_a_layer_are_too_many(small: Task) -> None:
+    whole = explore(small, ExplorerSettings("exhaustive"))
+    part = explore(small, ExplorerSettings("exhaustive", max_worlds=3000))
+    is_exact = part.label == Label.EXACT
+    true = whole.distance[: len(part.states)]
+    assert is_exact.any()
+    assert np.array_equal(part.distance[is_exact], true[is_exact])
+    assert (part.label[~is_exact] == Label.LOWER_BOUND).all()
+    assert (part.distance[~is_exact] <= np.where(true == UNREACHABLE, np.inf, true)[~is_exact]).all()
 
 
 def test_dfs_labels_are_distances_in_the_recorded_graph(small: Task) -> None:

@@ -22,9 +22,10 @@ from learn.models.calibration import Calibration
 from learn.training.report import assessment
 from learn.training.report.comparison import COLUMNS, compare_runs
 from tests.helpers.commands import compose
-from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit
+from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit, Stages
 
 UNSOLVABLE = "selective_communication/10_8_pl_9"
+TINY = "active_muddy_child/amc_03_02_clean"  # 8 e-states
 
 
 @pytest.fixture(scope="module")
@@ -55,13 +56,15 @@ def run(folder: Path, *overrides: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.usefixtures("doubling")
-def test_errors_and_ranks_of_a_whole_problem(tmp_path: Path, rollout: Rollout) -> None:
+def test_errors_and_ranks_of_a_whole_problem(tmp_path: Path, rollout: Rollout, stages: Stages) -> None:
     (row,) = run(tmp_path, f"problem={PROBLEM}", "explorer=exhaustive")
     distance = rollout.distance
     goal = rollout.space.query(rollout.space.task.goal)
     goal_count = np.sum(~goal(rollout.ids), axis=1)
     assert row["problem"] == PROBLEM
-    numbers = {name: float(value) for name, value in row.items() if name != "problem"}
+    assert row["explored"] == "whole"
+    assert stages["assessing"] == ["0 of 1 problems", "1 of 1 problems"]
+    numbers = {name: float(value) for name, value in row.items() if name not in ("problem", "explored")}
     assert numbers["samples"] == len(distance)
     assert numbers["steps"] == distance.max()
     assert numbers["MAE"] == pytest.approx(distance.mean())
@@ -77,11 +80,23 @@ def test_errors_and_ranks_of_a_whole_problem(tmp_path: Path, rollout: Rollout) -
 @pytest.mark.usefixtures("doubling")
 def test_problems_without_a_goal_are_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        (row,) = run(tmp_path, f"problem=[{UNSOLVABLE},{PROBLEM}]", "explorer=exhaustive")
+        row, other = run(tmp_path, f"problem=[{UNSOLVABLE},{PROBLEM}]", "explorer=exhaustive")
     assert row["problem"] == PROBLEM
+    assert {name: value for name, value in other.items() if value} == {
+        "problem": UNSOLVABLE, "explored": "no goal", "samples": "0"
+    }  # fmt: skip
     assert f"{UNSOLVABLE} is left out: no goal of" in caplog.text
     with pytest.raises(EpigymError, match="no goal is among the explored e-states of any problem"):
         run(tmp_path, f"problem={UNSOLVABLE}", "explorer=exhaustive")
+
+
+@pytest.mark.parametrize("limit", ["explorer.max_visited=200", "explorer.max_worlds=6000"])
+def test_the_table_says_what_is_explored_in_part(tmp_path: Path, limit: str) -> None:
+    rows = run(tmp_path, f"problem=[{PROBLEM},{TINY}]", limit, "explorer=exhaustive")
+    assert {row["problem"]: row["explored"] for row in rows} == {PROBLEM: "part", TINY: "whole"}
+    assert 0 < int(rows[0]["samples"]) < 225
+    note = (tmp_path / "run" / "assessment.md").read_text().splitlines()[-1]
+    assert note.startswith("explored in part: there are more e-states; the distances are those among the explored")
 
 
 @pytest.mark.usefixtures("doubling")

@@ -83,7 +83,7 @@ class CorrectingScorer(ABC):
         encoding: of its graphs, with its settings.
         base: the base heuristic.
         steps: calibration of values to steps.
-        known: what it has learned from.
+        known: the inputs of its training.
 
     Attributes:
         chunk: maximum number of e-states scored at once.

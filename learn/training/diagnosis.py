@@ -1,4 +1,4 @@
-"""What the values of a model say on problems: whether they differ, order plans, and rest on what the model knows."""
+"""Diagnosis of the values of a model on problems: whether they differ, order plans, and rest on known inputs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Diagnosis:
     """Values of a model on problems, one entry for each.
 
     Attributes:
-        inputs: `types` or `identifiers`, what the model knows of its inputs.
+        inputs: `types` or `identifiers`, the kind of inputs that a model can know.
         constant: whether the first e-states all have the same value, or all a bound of the model's values.
         ranks: rank correlation (Spearman's) of the values along the shortest plan found with the number of actions
             left, 0 if they are equal; None without a plan of two actions.

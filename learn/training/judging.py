@@ -62,7 +62,7 @@ class Judge:
 
     @property
     def inputs(self) -> str:
-        """What the network knows of its inputs."""
+        """The kind of inputs that the network can know."""
         return "types" if self.model.types else "identifiers"
 
     @property

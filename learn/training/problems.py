@@ -26,7 +26,7 @@ from learn.training.validation import Problems
 from learn.training.verdict import HELD_OUT, LARGER, NEW, PUBLISHED
 
 _SIZES = [("validation", 0.0), ("test", 0.0)]  # split and share of growing problems
-_RESERVE = ("test", 0.5)  # sizes of which some are larger than all published training problems
+_RESERVE = ("test", 0.5)  # some of its sizes are larger than all published training problems
 _TRIED = 4 * GOALS  # problems of a size that are tried at least: those with equal parameters follow each other
 
 logger = logging.getLogger(__name__)
@@ -167,7 +167,7 @@ def _sample_larger(
 def _sample_above(settings: Training, domain: str, instances: int, seed: int, trained: Sequence[Task]) -> list[Task]:
     """Problems as for validation that are larger than all training problems of a domain in at least one measure.
 
-    What those sizes lack comes from the next ones, at last from the growing problems.
+    Missing problems of a size are replaced by those of the next one, at last by growing problems.
     """
     sizes = [*_list_sizes(settings), _RESERVE]
     largest = np.max([measure_sizes(task) for task in trained if task.domain == domain], axis=0)

@@ -38,7 +38,7 @@ class NetworkScorer(CorrectingScorer):
         encoding: of its graphs, with its settings.
         base: the base heuristic that the network corrects.
         steps: calibration of values to steps.
-        known: what it has learned from.
+        known: the inputs of its training.
         device: `cpu` or `cuda`.
 
     Raises:

@@ -28,7 +28,7 @@ class NextStep:
     """A training that may help.
 
     Attributes:
-        reason: what it does, in words.
+        reason: its purpose, in words.
         duration: how long it takes, in words.
         overrides: settings of `learn.train`.
     """

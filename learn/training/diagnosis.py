@@ -64,11 +64,11 @@ def list_first(space: StateSpace, most: int = FIRST) -> NDArray[np.int32]:
     return np.arange(min(len(space), most), dtype=np.int32)
 
 
-def is_constant(values: NDArray[np.float64], highest: float = np.inf) -> bool:
+def is_constant(values: NDArray[np.floating], highest: float = np.inf) -> bool:
     """Whether values say nothing to a search, which compares them in thousandths of a step.
 
     Args:
-        values: float64[k], in steps.
+        values: float[k], in steps.
         highest: the largest value that the model can have; the smallest is 0.
 
     Returns:

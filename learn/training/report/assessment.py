@@ -20,6 +20,7 @@ from epigym.io.progress import track
 from learn.data.dataset import DataSet
 from learn.data.labels import make_targets
 from learn.models.opening import open_for
+from learn.training.diagnosis import FIRST, is_constant
 from learn.training.report.pictures import draw_predictions
 from learn.training.report.report import measure_errors
 
@@ -34,8 +35,9 @@ def make_assessment(data: DataSet, model: str | None, folder: Path) -> list[dict
 
     Returns:
         One row per problem: whether it was explored as a whole or in part, its samples, R², MAE and rank correlation
-        (Spearman's) of the model with the distance, MAE and rank correlation of the goal count; a correlation is NaN
-        if all distances or all predictions are equal.
+        (Spearman's) of the model with the distance, MAE and rank correlation of the goal count, whether the
+        predictions are constant, and the share of unknown types or identifiers, see `learn.training.diagnosis`; a
+        correlation is NaN if all distances or all predictions are equal.
 
     Raises:
         EpigymError: when a file or a model is wrong.
@@ -50,7 +52,11 @@ def make_assessment(data: DataSet, model: str | None, folder: Path) -> list[dict
         holds = states.space.query(task.goal)(states.ids)
         goal_count = np.count_nonzero(~holds, axis=1).astype(np.float32)
         explored = "whole" if row.counts["complete"] else "part"
-        rows.append({"problem": task.name, "explored": explored, **_make_row(predicted, true, goal_count)})
+        judged = {
+            "constant": "yes" if is_constant(predicted) else "no",
+            "unknown": 1 - scorer.rate_known(states.ids[:FIRST]),
+        }
+        rows.append({"problem": task.name, "explored": explored, **_make_row(predicted, true, goal_count), **judged})
     return rows
 
 

@@ -119,6 +119,8 @@ def test_a_trained_network_is_assessed(fit: Fit, tmp_path: Path, overrides: tupl
     assert float(row["samples"]) == 225
     assert np.isfinite([float(row["MAE"]), float(row["R²"])]).all()
     assert float(row["MAE"]) < 10
+    assert row["constant"] == "no"
+    assert 0 <= float(row["unknown"]) < 1
 
 
 def test_an_assessment_on_what_was_learned_says_so(fit: Fit, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

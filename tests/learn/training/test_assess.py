@@ -43,7 +43,10 @@ def doubling(monkeypatch: pytest.MonkeyPatch, rollout: Rollout) -> None:
     def double(space: StateSpace) -> Any:
         distance = dict(zip(rollout.ids.tolist(), rollout.distance.tolist(), strict=True))
         steps = Calibration((10.0, 20.0), (0.0, 20.0))
-        return SimpleNamespace(steps=steps, score=lambda ids: np.array([10.0 + distance[one] for one in ids.tolist()]))
+        values = {one: 10.0 + steps for one, steps in distance.items()}
+        return SimpleNamespace(
+            steps=steps, score=lambda ids: np.array([values[one] for one in ids.tolist()]), rate_known=lambda _: 0.75
+        )
 
     monkeypatch.setattr(assessment, "open_for", lambda model, task: SimpleNamespace(make_scorer=double))
 
@@ -64,7 +67,7 @@ def test_errors_and_ranks_of_a_whole_problem(tmp_path: Path, rollout: Rollout, s
     assert row["problem"] == PROBLEM
     assert row["explored"] == "whole"
     assert stages["assessing"] == ["0 of 1 problems", "1 of 1 problems"]
-    numbers = {name: float(value) for name, value in row.items() if name not in ("problem", "explored")}
+    numbers = {name: float(value) for name, value in row.items() if name not in ("problem", "explored", "constant")}
     assert numbers["samples"] == len(distance)
     assert numbers["steps"] == distance.max()
     assert numbers["MAE"] == pytest.approx(distance.mean())
@@ -72,6 +75,7 @@ def test_errors_and_ranks_of_a_whole_problem(tmp_path: Path, rollout: Rollout, s
     assert numbers["R²"] == pytest.approx(1 - np.square(distance).sum() / np.square(distance - distance.mean()).sum())
     assert numbers["rank"] == pytest.approx(1)
     assert 0 < numbers["goal count rank"] < 1
+    assert (row["constant"], numbers["unknown"]) == ("no", 0.25)
     name = PROBLEM.replace("/", "_")
     pictures = {path.name for path in (tmp_path / "run").glob("*.png")}
     assert pictures == {f"{name}_predictions.png", f"{name}_errors.png"}

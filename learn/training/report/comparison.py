@@ -62,7 +62,7 @@ def compare_runs(folder: Path) -> list[dict[str, Any]]:
             rows.append((_make_key(record), _make_row(record, str(path.parent.relative_to(folder)), differs)))
         except (EpigymError, KeyError, TypeError, ValueError) as error:
             reason = error if isinstance(error, EpigymError) else f"{path}: {error!r}"
-            logger.warning("skipped the damaged record of a run: %s", reason)
+            logger.warning("skipped the record of a run, damaged or of an earlier version: %s", reason)
     if not rows:
         raise MissingError(f"there is no finished run below {folder}: expected some {RUN_FILE} of learn.train")
     ordered = [row for _, row in sorted(rows, key=itemgetter(0))]
@@ -75,7 +75,7 @@ def _list_differences(paths: Sequence[Path]) -> list[str]:
     files = [path.with_name(OVERRIDES) for path in paths]
     given = [yaml.safe_load(file.read_text(encoding="utf-8")) if file.exists() else [] for file in files]
     common = set.intersection(*map(set, given)) if given else set()
-    return [" ".join(one for one in each if one not in common) for each in given]
+    return [" ".join(one for one in each if one not in common and not one.startswith("run_dir=")) for each in given]
 
 
 def _make_key(record: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -195,7 +196,7 @@ def draw_ratios(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
         rows: see `learn.training.report.comparison.compare_runs`, the first one at the top.
         path: the PNG file.
     """
-    figure = Figure(figsize=(9, 1.6 + 0.35 * len(rows)), layout="constrained")
+    figure = Figure(figsize=(9, 1.2 + 0.6 * len(rows)), layout="constrained")
     axes = figure.subplots()
     for place, row in enumerate(rows):
         is_sure = row["verdict"] in ("gain", "loss")
@@ -203,11 +204,13 @@ def draw_ratios(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
             axes.plot([row["low"], row["high"]], [place, place], color=_VALIDATION)
         axes.plot(row["ratio"], place, "o", color=_VALIDATION, markerfacecolor=_VALIDATION if is_sure else "white")
     axes.axvline(1, color="0.6", linestyle=":")
-    names = [f"{row['folder']}  {row['differs']}".strip() for row in rows]
-    axes.set_yticks(range(len(rows)), [f"{name}: {row['verdict']}" for name, row in zip(names, rows, strict=True)])
+    names = [f"{row['folder']} {row['differs']}: {row['verdict']}" for row in rows]
+    axes.set_yticks(range(len(rows)), [textwrap.fill(name, 50) for name in names])
     axes.set(ylim=(len(rows) - 0.5, -0.5))
     use_log_scale(axes, "x")
-    axes.set(xlabel="expansions, as a share of those before training (geometric mean, 95 % interval; filled: p ≤ 0.05)")
+    figure.supxlabel(
+        "expansions as a share of those before training: geometric mean and 95 % interval; filled: p ≤ 0.05", size=9
+    )
     _save(figure, path)
 
 

@@ -157,7 +157,8 @@ def test_compared_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str], monke
     finish(tmp_path / "runs" / "1", "grapevine", 0.02, "untrained")
     finish(tmp_path / "runs" / "2", "assembly_line", 0.9)
     for name in ("0", "1"):
-        (tmp_path / "runs" / name / "overrides.yaml").write_text(f"[data=published, model.optimizer.lr=1e-{name}]")
+        given = f"[data=published, model.optimizer.lr=1e-{name}, run_dir={name}]"
+        (tmp_path / "runs" / name / "overrides.yaml").write_text(given)
     (tmp_path / "runs" / "2" / "overrides.yaml").write_text("[data=published]")
     compare(Compare(run_dir=tmp_path / "out", debug=False, runs=tmp_path / "runs"))
     shown = capsys.readouterr().out
@@ -215,4 +216,4 @@ def test_a_damaged_record_is_named_and_skipped(tmp_path: Path, caplog: pytest.Lo
         (tmp_path / f"damaged{number}").mkdir()
         (tmp_path / f"damaged{number}" / "run.json").write_text(damaged)
     assert [row["trained on"] for row in compare_runs(tmp_path)] == ["grapevine"]
-    assert caplog.text.count("skipped the damaged record of a run") == 3
+    assert caplog.text.count("skipped the record of a run, damaged or of an earlier version") == 3

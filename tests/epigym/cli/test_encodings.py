@@ -53,7 +53,7 @@ def test_tables_of_training_are_shown_in_ascii(tmp_path: Path) -> None:
     for command, title in (
         (train, ""),
         (assess, "R?"),
-        ("learn.compare runs=runs run_dir=compared", "within ?"),
+        ("learn.compare runs=runs run_dir=compared", "validation"),
         (rollouts, "samples"),
     ):
         code, output, errors = call(tmp_path, "ascii", command)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ MASK: Final = (1 << 64) - 1
 _MAX_ROUNDS: Final = 64
 
 
+@lru_cache(maxsize=4_096)
 def word(text: str) -> int:
     """The colour of a text: 64 bits, the same on every machine."""
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
@@ -87,6 +89,8 @@ class _Graph:
 
     def _formula(self, formula: Formula) -> int:
         """The node of a formula; formulas that differ in the order of operands alone share one."""
+        if formula in self._nodes:
+            return self._nodes[formula]
         for part in formula.subformulas():
             if part in self._nodes:
                 continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,8 +97,8 @@ def sample_tiers(
             for task in _sample_above(settings, domain, each, seed, trained)
         ],
     }
-    known = [*trained, *others]
-    found = {name: _take_turns(drop_isomorphic(tasks, known)) for name, tasks in tiers.items()}
+    differing = set(map(id, drop_isomorphic(chain.from_iterable(tiers.values()), [*trained, *others])))
+    found = {name: _take_turns([task for task in tasks if id(task) in differing]) for name, tasks in tiers.items()}
     return {name: tasks if name == PUBLISHED else tasks[:most] for name, tasks in found.items() if tasks}
 
 

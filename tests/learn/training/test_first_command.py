@@ -70,7 +70,7 @@ def test_the_paper_s_method_takes_minutes() -> None:
     assert (settings.domain, settings.problem, settings.base) == (["collaboration_communication"], [], "none")
     assert settings.data == PublishedData(split="train", seed=42, expansions=40)
     assert settings.objective == DistanceOptions(name="distance", max_distance=50, max_class_share=0.5)
-    assert settings.validation == LossValidation(by="loss", share=0.2, verdict=16, nodes=100)
+    assert settings.validation == LossValidation(by="loss", share=0.2, verdict=10, nodes=100)
     assert (settings.batch_size, settings.model.schedule, settings.model.averaging) == (256, "cosine", 0)
     assert settings.trainer == {
         "accelerator": "auto", "max_epochs": 500, "deterministic": True, "max_steps": 400, "limit_train_batches": 200,

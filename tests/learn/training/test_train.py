@@ -351,7 +351,7 @@ def test_the_papers_training_is_an_experiment() -> None:
     assert settings.explorer == ExplorerSettings("dfs", seed=42)
     assert settings.data == PublishedData(split="train", seed=42, expansions=40)
     assert settings.objective == DistanceOptions(name="distance", max_distance=50, max_class_share=0.5)
-    assert settings.validation == LossValidation(by="loss", share=0.2, verdict=16, nodes=100)
+    assert settings.validation == LossValidation(by="loss", share=0.2, verdict=10, nodes=100)
     assert (settings.base, settings.batch_size) == ("none", 1024)
     assert settings.callbacks["early_stopping"]["patience"] == 30
     assert settings.trainer == {

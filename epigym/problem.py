@@ -56,7 +56,7 @@ def load_problem(problem: str, reading: Reading = Reading(), **parameters: Any) 
         if path.is_dir():
             raise folder from None
         raise MissingError(f"no such file as {problem!r}, and {error}") from None
-    if replace(reading, semantics="default", determines=None) != Reading():
+    if replace(reading, semantics=None, determines=None) != Reading():
         raise UsageError(
             f"{problem} is the problem of a domain: domain_file, libraries and plank_compat do not apply to it"
         )
@@ -112,7 +112,7 @@ def domain_problem(name: str, reading: Reading = Reading(), **parameters: Any) -
         task = language.parse_mastar(text, reading, file=name)
     else:
         for setting in ("semantics", "determines"):
-            if (value := getattr(reading, setting)) != getattr(Reading(), setting):
+            if (value := getattr(reading, setting)) is not None:
                 raise UsageError(f"{name} is written in EPDDL: {setting}={value} does not apply to it")
         task = language.parse_epddl(text, file=name)
     domain, _, instance = name.partition("/")

@@ -43,7 +43,7 @@ class Evaluate(Settings):
     agents: list[str | dict[str, Any]]
     heuristics: list[str | dict[str, Any]]
     problems: list[str]
-    semantics: Semantics
+    semantics: Semantics | None
     determines: Determines | None
     anytime: bool
     consistent_beliefs: bool

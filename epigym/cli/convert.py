@@ -41,7 +41,8 @@ def convert(settings: Convert) -> None:
             raise
         remedy = f"if {settings.problem} was made of a problem in mA*, make it with format=compact, which keeps that"
         raise TaskError(f"{error}; {remedy}") from None
-    print(f"written to {settings.out}{', to be read with ' if needed else ''}{needed}")
+    how = f", to be read with {needed}, as its first line says" if needed else ""
+    print(f"written to {settings.out}{how}")
 
 
 main = partial(run, convert, Convert, "epigym.cli.convert")

@@ -47,7 +47,7 @@ class DomainEnv(EpistemicEnv):
         domain: str,
         instance: str | None = None,
         *,
-        semantics: Semantics = "default",
+        semantics: Semantics | None = None,
         determines: Determines | None = None,
         random_goals: bool = False,
         goal_steps: int = 10,

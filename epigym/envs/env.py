@@ -451,7 +451,7 @@ class ProblemEnv(EpistemicEnv):
         self,
         path: str = "",
         *,
-        semantics: Semantics = "default",
+        semantics: Semantics | None = None,
         determines: Determines | None = None,
         domain_file: str | None = None,
         libraries: Iterable[str] = (),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -35,6 +35,8 @@ class Question:
         changes: for each action the formulas that it made true or false, among the asked one and those below its
             beliefs, with their new truth.
         end: the e-state after the story, to which the question refers.
+        left_out: stories since the question before that were left out, as their answers depend on where an agent's
+            observability type is decided, see `generate_questions`.
     """
 
     story: tuple[str, ...]
@@ -44,6 +46,7 @@ class Question:
     plan: tuple[str, ...]
     changes: tuple[dict[Formula, bool], ...]
     end: EState = field(repr=False)
+    left_out: int = 0
 
     @property
     def prompt(self) -> str:
@@ -57,6 +60,11 @@ def generate_questions(source: Source, *, depth: int, steps: int, seed: int) -> 
     A story is a random walk in which no agent gets inconsistent beliefs. It leaves out actions for which designated
     worlds disagree about an agent's observability type. A formula that designated worlds of the end disagree about is
     not asked.
+
+    How an agent observes an action is decided at the designated world, so that all believe what is the case there: who
+    wrongly believes that another one is away believes that it saw the action all the same. Stories where the truth of
+    the asked formula, or of those below its beliefs, depends on it are left out and counted (`Question.left_out`): they
+    are told again with `apply_with_local_types`.
 
     Args:
         source: the problem, see `SearchProblem.of`.
@@ -81,13 +89,21 @@ def generate_questions(source: Source, *, depth: int, steps: int, seed: int) -> 
     start = space.intern(problem.space.model(problem.start).state)
     while True:
         wanted = bool(rng.integers(2))
-        stories = (_Story(space, start, steps, rng) for _ in range(_STORIES))
-        found = (story.ask(wanted, depth, rng) for story in stories)
-        question = next(filter(None, found), None)
-        if question is None:
+        left_out = 0
+        for _ in range(_STORIES):
+            story = _Story(space, start, steps, rng)
+            if (question := story.ask(wanted, depth, rng)) is None:
+                continue
+            if story.is_clear(question.formula):
+                yield replace(question, left_out=left_out)
+                break
+            left_out += 1
+        else:
             answer = "yes" if wanted else "no"
-            raise EpigymError(f"{_STORIES} stories have no question with the answer {answer}: try other depth or steps")
-        yield question
+            raise EpigymError(
+                f"{_STORIES} stories have no question with the answer {answer}, {left_out} as it would depend on where "
+                "observability types are decided: try other depth or steps"
+            )
 
 
 class _Story:
@@ -95,6 +111,7 @@ class _Story:
 
     def __init__(self, space: StateSpace, start: int, steps: int, rng: np.random.Generator) -> None:
         self._task, state = space.task, start
+        self._actions = {action.name: action for action in space.task.actions}
         first = space.model(start)
         self._estates, self._plan, self._text = [first.state], list[str](), [describe_model(first)]
         while len(self._plan) < steps:
@@ -125,6 +142,19 @@ class _Story:
                 story, plan = tuple(self._text), tuple(self._plan)
                 return Question(story, text, answer, asked, plan, changes, self._estates[-1])
         return None
+
+    def is_clear(self, asked: Formula) -> bool:
+        """Whether the formula and those below its beliefs have the same truth if observability types are local."""
+        formulas = list(asked.subformulas())
+        local = self._estates[0]
+        for name, estate in zip(self._plan, self._estates[1:], strict=True):
+            try:
+                local = reference.apply_with_local_types(self._task, local, self._actions[name])
+            except TaskError:  # it is not applicable
+                return False
+            if self._truths(local, formulas) != self._truths(estate, formulas):
+                return False
+        return True
 
     def _truths(self, estate: EState, formulas: Sequence[Formula]) -> dict[Formula, bool]:
         """The truth of the formulas about which the designated worlds agree."""

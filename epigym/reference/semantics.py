@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import compress, product
 from typing import NamedTuple
 
 import numpy as np
@@ -165,6 +165,29 @@ def apply(task: Task, estate: EState, action: Action) -> EState:
         TaskError: when the action is not applicable, or the designated worlds disagree about observability.
     """
     return _apply_update(task, estate, action).contract().estate()
+
+
+def apply_with_local_types(task: Task, estate: EState, action: Action) -> EState:
+    """As `apply`, but with an agent's observability type decided at each world instead of the designated worlds.
+
+    Where an agent considers it possible that another one is away, it then believes that the other misses the action.
+
+    Raises:
+        TaskError: when the action is not applicable.
+    """
+    evaluation = Evaluation(task.agents, estate)
+    if obstacles := _obstacles(evaluation, action):
+        raise TaskError(f"action {action.name!r} is not applicable: {obstacles}")
+    possible = np.stack([evaluation.where(event.precondition) for event in action.events], axis=1)
+    number = {(int(world), int(event)): place for place, (world, event) in enumerate(np.argwhere(possible))}
+    successors = []
+    for rows, conditions in zip(estate.successors, action.observability, strict=True):
+        kinds = [action.relations[_type_at(evaluation, conditions, world)] for world in range(len(rows))]
+        reached = [product(rows[world], kinds[world][event]) for world, event in number]
+        successors.append(tuple(frozenset(number[pair] for pair in pairs if pair in number) for pairs in reached))
+    valuations = tuple(_valuation(evaluation, world, action.events[event]) for world, event in number)
+    starts = product(estate.designated, action.designated)
+    return contract(EState(valuations, tuple(successors), tuple(number[pair] for pair in starts if pair in number)))
 
 
 class OutcomeProduct(NamedTuple):

@@ -22,14 +22,15 @@ def parse_mastar(text: str, reading: Reading = Reading(), *, file: str = "<strin
 
     Args:
         text: the problem.
-        reading: its `semantics` and `determines` select a reading of the language.
+        reading: its `semantics` and `determines` select a reading of the language, where the text does not tell it.
         file: its name in messages; its stem is the name of the task and of its instance.
 
     Raises:
         ParseError: when the text is wrong, with the place.
         LimitError: when the initial e-state or an event model is too large.
+        UsageError: when the text tells another reading, see `Reading.settle`.
     """
-    source = SourceText(file, text)
+    source, reading = SourceText(file, text), reading.settle(text, file)
     statements = subtrees(parse(source))
     names = _read_declarations(source, statements)
     actions = {name: ActionStatements(name, names, reading) for name in names.declared["action"]}

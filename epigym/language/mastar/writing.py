@@ -99,8 +99,7 @@ def _explain_refusal(refused: Sequence[Mapping[str, str]]) -> str:
 
 def _format_task(task: Task, descriptions: Iterable[ActionDescription], reading: Reading) -> str:
     name = task.fluents[0]
-    needed = reading.describe()
-    lines = [f"% To be read with {needed}."] if needed else []
+    lines = [line] if (line := reading.state()) else []
     for kind, names in (("fluent", task.fluents), ("action", _list_names(task.actions)), ("agent", task.agents)):
         if names:
             listed = f"{kind} {', '.join(names)};"

@@ -22,7 +22,7 @@ from epigym.envs.text import TextEnv
 from epigym.errors import UsageError
 from epigym.language import parse_formula, parse_mastar
 from epigym.reference import semantics as reference
-from epigym.task.formula import Formula, believes, literal
+from epigym.task.formula import Formula, believes, fluent, literal, not_
 from tests.helpers.policy_tasks import random_task
 
 
@@ -204,6 +204,37 @@ def test_stories_leave_out_actions_on_which_designated_worlds_disagree() -> None
     both = [world for world, true in enumerate(task.initial.valuations) if "p" in true]
     assert len(both) == 2
     assert play(replace(task, initial=replace(task.initial, designated=tuple(both)))) == {"peek"}
+
+
+BACK = """
+fluent here, boxed, back; action leave, sneak, move; agent owen, eve;
+leave causes -here if here; owen observes leave; eve observes leave;
+sneak causes here; executable sneak if -here; owen observes sneak;
+move causes boxed; owen observes move if here; eve observes move;
+initially here, -boxed, -back, C([owen,eve], here), C([owen,eve], -boxed), C([owen,eve], -back);
+goal boxed;
+"""
+"""Owen leaves and sneaks back, unseen by Eve, who sees the move and believes that he is away."""
+
+
+def test_questions_that_depend_on_where_types_are_decided_are_left_out() -> None:
+    task = parse_mastar(BACK)
+    leave, sneak, move = task.actions
+    moved = believes("eve", believes("owen", fluent("boxed")))
+    away = believes("eve", not_(fluent("here")))
+    ends = []
+    for apply in (reference.apply, reference.apply_with_local_types):
+        estate = reduce(lambda estate, action: apply(task, estate, action), (leave, sneak, move), task.initial)
+        ends.append([reference.holds(estate, task.agents, formula) for formula in (away, moved)])
+    assert ends == [[True, True], [True, False]]
+    questions = list(islice(generate_questions(task, depth=2, steps=3, seed=0), 200))
+    assert sum(question.left_out for question in questions) > 0
+    asked = [(question.plan, question.formula) for question in questions]
+    assert ((leave.name, sneak.name, move.name), moved) not in asked
+    for question in questions:
+        actions = [next(one for one in task.actions if one.name == name) for name in question.plan]
+        local = reduce(lambda estate, one: reference.apply_with_local_types(task, estate, one), actions, task.initial)
+        assert reference.holds(local, task.agents, question.formula) is question.answer
 
 
 def play(task: Task) -> set[str]:

@@ -24,7 +24,7 @@ from epigym.language.mastar import theory
 from epigym.language.mastar.event_models import ActionDescription
 from epigym.language.mastar.recogniser import Recogniser
 from epigym.language.mastar.writing import write_mastar
-from epigym.language.reading import Determines
+from epigym.language.reading import OF_MASTAR, Determines
 from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
 from epigym.task.formula import TRUE, Formula, Op, actually, and_, believes, fluent, not_, or_
@@ -196,11 +196,11 @@ FILES = sorted(min(folder.glob("*.txt")) for folder in (BENCHMARKS / "mastar").g
 
 
 def again(task: Task) -> Task:
-    """Write a task in mA* and read it back."""
-    text, reading = write_mastar(task)
+    """Write a task in mA* and read it back without settings: the text tells how."""
+    text, _ = write_mastar(task)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ProblemWarning)
-        return parse_mastar(text, reading)
+        return parse_mastar(text)
 
 
 @st.composite
@@ -313,7 +313,7 @@ initially C([a,b], (B(a, p) | B(a, -p)));
 goal B(b, p);
 """
     written, reading = write_mastar(parse_mastar(text))
-    assert reading == Reading()
+    assert reading == Reading("default")
     assert sorted(written.splitlines()) == sorted(text.splitlines())
 
 
@@ -431,9 +431,12 @@ def test_the_reading_of_several_literals_is_written(
     reading: Reading, statement: str, needed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "sensing.txt").write_text(SENSING.format(statement))
-    words = [f"semantics={reading.semantics}", f"determines={reading.determines}", f"out={tmp_path}/again.txt"]
+    words = [f"{name}={getattr(reading, name) or 'null'}" for name in OF_MASTAR] + [f"out={tmp_path}/again.txt"]
     assert main(["convert", f"{tmp_path}/sensing.txt", *words]) == 0
-    assert capsys.readouterr().out == f"written to {tmp_path}/again.txt, to be read with {needed}\n"
+    assert (
+        capsys.readouterr().out
+        == f"written to {tmp_path}/again.txt, to be read with {needed}, as its first line says\n"
+    )
     assert (tmp_path / "again.txt").read_text().startswith(f"% To be read with {needed}.\n")
     task = load(tmp_path / "sensing.txt", reading)
     written = write_mastar(task)[1]
@@ -446,7 +449,9 @@ def test_the_reading_of_several_literals_is_written(
 def test_the_command_prints_how_to_read_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "gossip.txt"
     assert main(["convert", "gossip", f"out={out}"]) == 0
-    assert capsys.readouterr().out == f"written to {out}, to be read with semantics=update_model\n"
+    assert (
+        capsys.readouterr().out == f"written to {out}, to be read with semantics=update_model, as its first line says\n"
+    )
     assert out.read_text().startswith("% To be read with semantics=update_model.\n")
     assert_read_back(load_problem("gossip"), load(out, Reading("update_model")))
     assert main(["convert", "grapevine", "format=mastar", f"out={out}"]) == 0

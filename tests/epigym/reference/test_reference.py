@@ -1,6 +1,7 @@
 """The reference against cases computed by hand, and the laws that contraction must obey."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -186,6 +187,20 @@ def test_designated_worlds_that_disagree_on_observability_are_an_error() -> None
     assert reference.applicable(task, estate, action)
     with pytest.raises(TaskError, match=r"'look'.*agent 'b'.*full or other"):
         reference.apply(task, estate, action)
+
+
+@given(strategies.tasks(max_worlds=3))
+def test_local_types_matter_only_where_observability_has_conditions(task: Task) -> None:
+    for action in task.actions:
+        kinds = [conditions[-1][1] for conditions in action.observability]
+        same = replace(action, observability=tuple(((TRUE, kind),) for kind in kinds))
+        if reference.applicable(task, task.initial, same):
+            found = reference.apply_with_local_types(task, task.initial, same)
+            expected = reference.apply(task, task.initial, same)
+            assert reference.canonical(found, task.fluents) == reference.canonical(expected, task.fluents)
+        else:
+            with pytest.raises(TaskError, match="is not applicable"):
+                reference.apply_with_local_types(task, task.initial, same)
 
 
 def test_contraction_by_hand() -> None:

@@ -132,9 +132,9 @@ def test_problems_of_the_competition_have_the_names_of_its_files(
         problems_of(compose_suite("ipc"), 1, Reading(), [f"{tier}/gossip"]) for tier in ("1-basic", "2-intermediate")
     )
     name = "1-basic/gossip"
-    assert basic == [Problem(f"{name}/gos-03-all", name, "gossip/gos_03_all", Reading("default"))]
+    assert basic == [Problem(f"{name}/gos-03-all", name, "gossip/gos_03_all", Reading())]
     name = "2-intermediate/gossip"
-    assert intermediate == [Problem(f"{name}/gos-03-all", name, "gossip/gos_03_all_private", Reading("default"))]
+    assert intermediate == [Problem(f"{name}/gos-03-all", name, "gossip/gos_03_all_private", Reading())]
 
 
 def test_files_are_of_no_known_domain(files: Files, tmp_path: Path) -> None:

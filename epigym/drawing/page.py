@@ -98,7 +98,8 @@ def render_steps(
     data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     template = files("epigym.drawing").joinpath("page.html").read_text(encoding="utf-8")
     title = escape(as_unicode(task.name))
-    return Template(template).substitute(title=title, data=data, style=style, panel=panel, more=more)
+    heading = re.sub(r"[/_]", r"\g<0><wbr>", title)
+    return Template(template).substitute(title=title, heading=heading, data=data, style=style, panel=panel, more=more)
 
 
 def encode_start(space: StateSpace) -> dict[str, Any]:

@@ -26,6 +26,10 @@ PROBLEMS = {
     "deluded": (lambda: parse_mastar(DELUDED), ["flip", "shout"]),
     "secrets": (lambda: domain_problem("grapevine", agents=5), ["share_b_sb_1", "right_a", "left_a"]),
     "towers": (lambda: domain_problem("blocks_world"), []),
+    "tasks": (
+        lambda: load_problem("cloud_scheduling/cloud_10_len21"),
+        ["sense_task1", "sense_task2", "sense_task3", "schedule_task1", "schedule_task2"],
+    ),
 }
 
 
@@ -37,6 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_page(StateSpace(load()), plan, folder / f"{name}.html")
     (folder / "toss.html").write_text(render_policy_page(StateSpace(tossing()), lambda _: "toss"))
     find_strong(muddy_robots(3)).write(folder / "robots.html")
+    find_strong(muddy_robots(5)).write(folder / "more_robots.html")
     return folder
 
 
@@ -115,8 +120,55 @@ def test_the_address_names_the_branch_of_a_policy(visit: Any) -> None:
 
 def test_the_beliefs_of_nine_agents_fit_a_wide_screen(visit: Any) -> None:
     page = visit("children", viewport=WIDE)
-    assert page.get_attribute("#beliefs", "data-wide") is None
-    assert visit("children", viewport=NARROW).get_attribute("#beliefs", "data-wide") == ""
+    assert page.get_attribute("#beliefs", "data-hint") is None
+    hint = visit("children", viewport=NARROW).get_attribute("#beliefs", "data-hint")
+    assert hint == "scroll ↔ sideways for the rest"
+
+
+@pytest.mark.parametrize(("size", "most"), [(NARROW, 3000), (WIDE, 1600)], ids=["narrow", "wide"])
+def test_facts_of_equal_rows_share_one(visit: Any, size: dict[str, int], most: int) -> None:
+    page = visit("tasks", viewport=size)
+    page.keyboard.press("End")
+    heads = page.locator("#beliefs tbody th").all_text_contents()
+    listed = [re.findall(r"[a-z]+_task\d", head.replace("more", "more ")) for head in heads]
+    facts = page.evaluate("data.fluents")
+    assert (len(facts), len(listed)) == (32, 4)
+    assert sorted(fact for facts_of_row in listed for fact in facts_of_row) == sorted(facts)
+    assert row(page, "scheduled_task2") == ["true", *"✓✓✓✓✓"]
+    several = page.locator("#beliefs tbody tr").nth(1)
+    assert several.locator("td").first.get_attribute("title") == "19 facts false"
+    assert several.locator("td").nth(1).get_attribute("title") == "scheduler: knows, 19 facts"
+    assert page.evaluate("document.documentElement.scrollHeight") < most
+
+
+def test_long_lists_are_folded_until_they_are_opened(visit: Any) -> None:
+    page = visit("tasks", viewport=WIDE)
+    page.keyboard.press("End")
+    [everywhere] = page.locator("#key li").filter(has_text="True everywhere").all()
+    assert everywhere.inner_text().split() == ["True", "everywhere:", "8", "facts"]
+    page.keyboard.press("ArrowLeft")
+    everywhere.locator("summary").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("unfolded.has('everywhere')")
+    page.keyboard.press("ArrowRight")
+    assert "submitted_task1, submitted_task2" in everywhere.inner_text()
+    assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
+    page.evaluate("at('picture').replaceChildren(byAgent(nodes[5].view))")  # as of a larger e-state
+    sure = page.locator("#by-agent tbody tr").first.locator("td").nth(1)
+    assert sure.locator("summary").inner_text() == "19 more"
+
+
+def test_a_large_picture_scrolls_in_its_place(visit: Any) -> None:
+    for size in (NARROW, WIDE):
+        page = visit("tasks", viewport=size)
+        page.keyboard.press("End")
+        frame, world = (page.locator(name).bounding_box() for name in ("#picture", "#picture .designated"))
+        assert frame["height"] <= 0.85 * size["height"]
+        assert page.get_attribute("#picture", "data-hint") == "scroll ↔ sideways and ↕ down for the rest"
+        assert frame["x"] <= world["x"]
+        assert world["x"] + world["width"] <= frame["x"] + frame["width"]
+        assert frame["y"] <= world["y"]
+        assert world["y"] + world["height"] <= frame["y"] + frame["height"]
 
 
 def test_the_goal_is_ticked_off(visit: Any) -> None:
@@ -280,6 +332,49 @@ def test_it_fits_the_width_and_the_colour_scheme(visit: Any, name: str, size: di
     ground, ink = page.evaluate("(style => [style.backgroundColor, style.color])(getComputedStyle(document.body))")
     channels = [int(colour[4:].split(",")[0]) for colour in (ground, ink)]
     assert (channels[0] > 200 > 60 > channels[1]) if scheme == "light" else (channels[0] < 60 < 200 < channels[1])
+
+
+def branches(page: Any, number: int) -> list[str]:
+    """The texts of the outcomes of a branching, each with the steps after it."""
+    items = page.locator("#plan .branches > ul").nth(number).locator(":scope > li > ol")
+    return [" ".join(item.inner_text().split()) for item in items.all()]
+
+
+def test_a_policy_is_a_tree_of_its_outcomes(visit: Any) -> None:
+    page = visit("robots", viewport=WIDE)
+    yes, no = branches(page, 0)
+    assert yes.startswith(
+        "2. bell: yes 3. ask_r1: yes 4. repair_r1 3. ask_r1: no 4. ask_r2: yes 5. repair_r2 4. ask_r2: no"
+    )
+    assert no.startswith("2. bell: no 3. bell: yes 4. ask_r1: yes")
+    steps = page.locator("#plan button").count() - 1
+    assert (
+        page.inner_text("#summary") == f"3 agents, 3 facts, {steps} steps on all branches; the policy reaches the goal"
+    )
+    assert page.inner_text("#shown") == f"The branch that is shown has 4 of the {steps} steps."
+    assert page.inner_text("#count") == "0 / 4"
+    page.get_by_role("button", name="5. repair_r3").first.click()  # of another branch
+    assert (page.inner_text("#count"), page.inner_text("#happened")) == ("5 / 5", "Step 5: repair_r3")
+    assert page.locator("#plan button:not(.other)").all_inner_texts() == [
+        "start", "1. announce", "2. bell: yes", "3. ask_r1: no", "4. ask_r2: no", "5. repair_r3"
+    ]  # fmt: skip
+
+
+def test_a_branch_that_returns_says_where(visit: Any) -> None:
+    page = visit("toss")
+    assert branches(page, 0) == ["1. toss: heads", "1. toss: tails goes on as after start"]
+    page.get_by_role("button", name="1. toss: tails").click()
+    assert branches(page, 1) == ["2. toss: heads", "2. toss: tails goes on as after 1. toss: tails"]
+    assert page.inner_text("#count") == "1 / 2"
+
+
+def test_other_branches_of_a_large_policy_end_with_their_next_action(visit: Any) -> None:
+    page = visit("more_robots", viewport=WIDE)
+    assert branches(page, 0)[1] == "2. bell: no then bell …"
+    assert branches(page, 1) == ["3. ask_r1: yes 4. repair_r1", "3. ask_r1: no then ask_r2 …"]
+    page.get_by_role("button", name="2. bell: no").click()
+    assert branches(page, 0)[0] == "2. bell: yes then ask_r1 …"
+    assert branches(page, 0)[1].startswith("2. bell: no 3. bell: yes 4. ask_r1: yes")
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])

@@ -22,6 +22,11 @@ from epigym.task.structure import Structure, actors, from_words
 from epigym.task.task import Task
 
 _EXAMPLE = "coin_in_the_box/pl_5"
+_DEFINES = {  # a file may define all three
+    "problem": r"\(\s*define\s*\(\s*problem\b",
+    "domain_file": r"\(\s*define\s*\(\s*domain\b",
+    "libraries": r"\(\s*define\s*\(\s*action-type-library\b",
+}
 _MARKS = {".txt": "", ".epddl": r"\(\s*problem\b", ".json": '"(?:action-type-libraries|planning-task-info)"'}
 
 
@@ -61,6 +66,29 @@ def load_problem(problem: str, reading: Reading = Reading(), **parameters: Any) 
             f"{problem} is the problem of a domain: domain_file, libraries and plank_compat do not apply to it"
         )
     return domain_problem(problem, reading, **parameters)
+
+
+def sort_files(files: Iterable[str]) -> dict[str, Any]:
+    """Which of the files of an EPDDL problem is which, by what they define: `problem`, `domain_file` and `libraries`.
+
+    Raises:
+        UsageError: when they are not one problem and at most one domain, naming a file that is too many.
+        EpigymError: when a file cannot be read.
+    """
+    found: dict[str, Any] = {}
+    for file in files:
+        text = re.sub(r";.*", "", read(file))
+        kind = next((kind for kind, mark in _DEFINES.items() if re.search(mark, text, re.IGNORECASE)), None)
+        if kind == "libraries":
+            found.setdefault(kind, []).append(file)
+        elif kind is None or kind in found:
+            what = "defines no problem, domain or library" if kind is None else f"is like {found[kind]}: one is enough"
+            raise UsageError(f"{file} {what}")
+        else:
+            found[kind] = file
+    if "problem" not in found:
+        raise UsageError(f"none of {', '.join(files)} defines a problem")
+    return found
 
 
 def find_problems(names: Iterable[str]) -> list[str]:

@@ -51,7 +51,7 @@ class Evaluate(Settings):
     max_expanded: Natural | None
     time_limit: Positive
     grace: Amount
-    memory_limit: int | str = field(metadata={"check": "search.agents.limits:memory_bytes"})
+    memory_limit: str = field(metadata={"check": "search.agents.limits:memory_bytes"})
     parallel: Count
     retry: bool
     cluster: Cluster | None

@@ -25,7 +25,7 @@ class Explore(ReadingSettings):
     port: Annotated[int, AtLeast(0), AtMost(65535)]
     max_expanded: Natural | None
     time_limit: Positive | None
-    memory_limit: int | str | None = field(metadata={"check": "search.agents.limits:memory_bytes"})
+    memory_limit: str | None = field(metadata={"check": "search.agents.limits:memory_bytes"})
 
 
 def explore(settings: Explore) -> None:

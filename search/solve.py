@@ -40,7 +40,7 @@ class Solve(ReadingSettings):
     run_dir: Path | None = field(metadata={"written": "folder"})
     max_expanded: Natural | None
     time_limit: Positive | None
-    memory_limit: int | str | None = field(metadata={"check": "search.agents.limits:memory_bytes"})
+    memory_limit: str | None = field(metadata={"check": "search.agents.limits:memory_bytes"})
 
     @classmethod
     def find_unused(cls, values: Mapping[str, Any]) -> dict[str, str]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from types import UnionType
 from typing import Annotated, Any, Union, cast, get_args, get_origin
 
+import domains
 from domains.words import is_list, split
 from epigym.cli.settings import Settings
 from epigym.config.packages import PLACE
 from epigym.config.values import hints_of
 from epigym.errors import UsageError
+from epigym.problem import sort_files
 
 _PLAIN = re.compile(r"[A-Za-z0-9_/\-+.$%*@?|:\s]*")  # what needs no quotes
 _NUMBER = re.compile(r"[\d_.eE+-]+")  # to Hydra, such as 3_3_1
@@ -26,8 +29,9 @@ def hydra_words(words: Sequence[str], settings: type[Settings], *, is_sweep: boo
     """Settings as `name=value` in Hydra's grammar.
 
     Args:
-        words: of the command line. One without `=` is the problem, or one of several where the setting is a list; a
-            name that is no setting is a parameter of the domain, for commands that have these. A class that
+        words: of the command line. One without `=` is the problem, or one of several where the setting is a list;
+            several EPDDL files are its problem, domain and libraries. A name that is no setting is a parameter of the
+            domain, for commands that have these. A class that
             `heuristic._target_=module.Class` or `heuristic={_target_: module.Class}` names needs no plus before
             `heuristic`, nor do its settings.
         settings: of the command.
@@ -35,6 +39,7 @@ def hydra_words(words: Sequence[str], settings: type[Settings], *, is_sweep: boo
 
     Raises:
         UsageError: for a word without `=` that has no meaning, several values for one, or a value that blanks split.
+        EpigymError: when an EPDDL file cannot be read.
     """
     _require_whole(words)
     hints = hints_of(cast(Any, settings))
@@ -45,13 +50,31 @@ def hydra_words(words: Sequence[str], settings: type[Settings], *, is_sweep: boo
     own = (*own, *(f"{group}={{" for group in replaced))
     found = [f"++{word}" if word.startswith(own) or _OWN_CLASS.match(word) else word for word in found]
     found = [*(f"~{group}" for group in replaced), *found]
-    if bare:
-        name = next((name for name in _BARE if name in hints and get_origin(hints[name]) is not dict), None)
-        if name is None or (len(bare) > 1 and not _takes_list(hints[name])):
-            raise UsageError(f"a setting is given as name=value, got {bare[-1]!r}")
-        values = ",".join(map(hydra_value, bare))
-        found.insert(0, f"{name}=[{values}]" if _takes_list(hints[name]) else f"{name}={values}")
-    return found
+    return _name_bare(bare, words, hints) + found
+
+
+def _name_bare(bare: Sequence[str], words: Sequence[str], hints: dict[str, Any]) -> list[str]:
+    """The settings that the words without `=` among others mean."""
+    if not bare:
+        return []
+    name = next((name for name in _BARE if name in hints and get_origin(hints[name]) is not dict), None)
+    given = next((word for word in words if name and word.startswith(f"{name}=")), None)
+    if name and not given and _takes_list(hints[name]):
+        return [f"{name}=[{','.join(map(hydra_value, bare))}]"]
+    if name and not given and len(bare) == 1:
+        return [f"{name}={hydra_value(bare[0])}"]
+    if not given and {"problem", "domain_file"} <= {*hints} and all(word.endswith(".epddl") for word in bare):
+        return [write_override(*setting) for setting in sort_files(bare).items()]
+    instance = f"{given.partition('=')[2] if given else bare[0]}/{bare[-1]}"
+    meant = f": did you mean problem={instance}?" if name == "problem" and _is_instance(instance) else ""
+    raise UsageError(f"a setting is given as name=value, got {bare[-1]!r}{f' beside {given}' if given else ''}{meant}")
+
+
+def _is_instance(name: str) -> bool:
+    """Whether there is an instance `domain/instance`."""
+    with suppress(domains.DomainError):
+        return bool(domains.find(name))
+    return False
 
 
 def _require_whole(words: Sequence[str]) -> None:

@@ -117,17 +117,21 @@ def memory_bytes(limit: int | str | None) -> int:
     """A memory limit in bytes.
 
     Args:
-        limit: bytes, or text such as `512MiB` or `8GB` (powers of 1024), or None for 80 % of the free memory.
+        limit: a number of bytes, or text such as `512MiB` or `8GB` (powers of 1024), or None for 80 % of the free
+            memory.
 
     Raises:
-        LimitError: when the text is not an amount of memory.
+        LimitError: when the text is not an amount of memory with its unit.
     """
     if limit is None:
         return int(_FREE_SHARE * psutil.virtual_memory().available)
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", str(limit), re.IGNORECASE)
+    if isinstance(limit, int):
+        return limit
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:([KMGT])(?:i?B)?|B)\s*", limit, re.IGNORECASE)
     if match is None:
-        raise LimitError(f"{limit!r} is not an amount of memory; write bytes, or a text such as 8GiB")
-    return int(float(match[1]) * _UNITS[match[2].upper()])
+        reason = "has no unit" if re.fullmatch(r"\s*[\d_.]+\s*", limit) else "is not an amount of memory"
+        raise LimitError(f"{limit!r} {reason}: write it as 8GiB")
+    return int(float(match[1]) * _UNITS[(match[2] or "").upper()])
 
 
 def peak_bytes() -> int:

@@ -72,7 +72,7 @@ def plan(
     *,
     policy: Literal["none", "strong", "shortest", "cyclic"] = "none",
     time_limit: float | None = 600.0,
-    memory_limit: int | str | None = None,
+    memory_limit: str | None = None,
     anytime: bool = False,
     consistent_beliefs: bool | None = None,
     verify: Verify = "bounded",
@@ -94,7 +94,7 @@ def plan(
         policy: `none` for a linear plan; `strong` for a policy that always reaches the goal, `shortest` for a strong
             policy of least depth, `cyclic` for a policy that may repeat actions (strong cyclic). See `find_policy`.
         time_limit: seconds to build the heuristic and to search, without the re-execution of plans; None for no limit.
-        memory_limit: bytes, or text such as `8GiB`; None for 80 % of the free memory.
+        memory_limit: a text such as `8GiB`; None for 80 % of the free memory.
         anytime: whether to go on for shorter plans; for policies use `policy="shortest"`.
         consistent_beliefs: whether to exclude plans that make an agent's beliefs inconsistent; a source whose state
             space excludes them always does. None: yes for policies, no for linear plans.
@@ -112,7 +112,7 @@ def plan(
     for name in misspelt:
         raise UsageError(unknown("argument of search.plan", name, list(signature(plan).parameters)[:-1]))
     seconds = convert(time_limit, Annotated[float, AtLeast(0)] | None, "time_limit")
-    memory = memory_bytes(convert(memory_limit, int | str | None, "memory_limit"))
+    memory = memory_bytes(convert(memory_limit, str | None, "memory_limit"))
     limits = Limits(time_limit=seconds, memory_limit=memory)
     policy = convert(policy, Literal["none", "strong", "shortest", "cyclic"], "policy")
     anytime = convert(anytime, bool, "anytime")

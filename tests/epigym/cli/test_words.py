@@ -1,5 +1,9 @@
 """Command lines in one grammar: the problem without its name, lists with and without brackets, names with commas."""
 
+import json
+import re
+from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,16 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domains.words import read_names, read_parameters
+from epigym.__main__ import main
 from epigym.cli.convert import Convert
 from epigym.cli.settings import Settings
 from epigym.cli.show import Show
 from epigym.cli.words import hydra_words, write_override
-from epigym.errors import UsageError
+from epigym.errors import EpigymError, UsageError
 from learn.sample import Sample
 from search.evaluate import Evaluate
 from search.report import Report
 from search.solve import Solve
 from search.validate import Validate
+from tests.helpers.epddl_problem import write_problem
 
 
 def read(words: list[str], settings: type[Settings], *, is_sweep: bool = False) -> dict[str, Any]:
@@ -74,10 +80,49 @@ def test_settings_are_in_one_grammar() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("settings", "words"), [(Solve, ["a", "b.txt"]), (Sample, ["grapevine"]), (Show, ["a", "3"])])
-def test_a_word_without_a_meaning_is_refused(settings: type[Settings], words: list[str]) -> None:
-    with pytest.raises(UsageError, match=f"name=value, got '{words[-1]}'"):
-        hydra_words(words, settings, is_sweep=False)
+@pytest.mark.parametrize(
+    ("settings", "words", "more"),
+    [
+        (Solve, ["a", "b.txt"], ""),
+        (Sample, ["grapevine"], ""),
+        (Show, ["a", "3"], ""),
+        (Solve, ["problem=a.txt", "b.txt"], " beside problem=a.txt"),
+        (Evaluate, ["problems=[a.txt]", "b.txt"], " beside problems=[a.txt]"),
+        (Solve, ["problem=coin_in_the_box", "pl_7"],
+         " beside problem=coin_in_the_box: did you mean problem=coin_in_the_box/pl_7?"),
+        (Convert, ["coin_in_the_box", "pl_7"], ": did you mean problem=coin_in_the_box/pl_7?"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("is_sweep", [False, True])
+def test_a_word_without_a_meaning_is_refused(
+    settings: type[Settings], words: list[str], more: str, is_sweep: bool
+) -> None:
+    with pytest.raises(UsageError, match=f"name=value, got '{words[-1]}'{re.escape(more)}$"):
+        hydra_words(words, settings, is_sweep=is_sweep)
+
+
+def test_files_of_an_epddl_problem_are_told_apart_by_what_they_define(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_problem(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    files = ["coin.epddl", "coin-1.epddl", "kinds.epddl"]
+    expected = {"problem": "coin-1.epddl", "domain_file": "coin.epddl", "libraries": ["kinds.epddl"]}
+    for words in permutations(files):
+        assert read([*words, "agent=bfs"], Solve) == expected | {"agent": "bfs"}
+        assert read([*words], Show) == expected
+    assert main(["solve", *files, "agent=bfs", "run_dir=solved"]) == 0
+    assert json.loads(Path("solved/result.json").read_text())["status"] == "solved"
+    Path("other.epddl").write_text(Path("coin.epddl").read_text())
+    Path("empty.epddl").write_text("; (define (problem p)\n")
+    for words, message in (
+        (["coin.epddl", "kinds.epddl"], "none of coin.epddl, kinds.epddl defines a problem"),
+        (["coin-1.epddl", "coin.epddl", "other.epddl"], "other.epddl is like coin.epddl: one is enough"),
+        (["coin-1.epddl", "empty.epddl"], "empty.epddl defines no problem, domain or library"),
+        (["coin-1.epddl", "no.epddl"], "no.epddl"),
+    ):
+        with pytest.raises(EpigymError, match=message):
+            hydra_words(words, Solve, is_sweep=False)
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\\\n$", exclude_categories=["C"]), min_size=1), min_size=2))

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import ArrayLike
 
 from epigym.cli.codes import ExitCode
+from epigym.errors import LimitError
 from epigym.space.space import Transitions
 from search.agents import limits, make_agent, run_agent
 from search.agents.limits import Limits, memory_bytes, peak_bytes
@@ -81,10 +82,18 @@ def test_a_search_reports_its_counts_ten_times_a_second(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize(
     ("text", "count"),
-    [(4096, 4096), ("4096", 4096), ("2KiB", 2048), ("1.5 GiB", 3 * 2**29), ("8g", 2**33), ("3MB", 3 * 2**20)],
+    [(4096, 4096), ("4096 B", 4096), ("2KiB", 2048), ("1.5 GiB", 3 * 2**29), ("8g", 2**33), ("3MB", 3 * 2**20)],
 )
 def test_amounts_of_memory(text: int | str, count: int) -> None:
     assert memory_bytes(text) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"), [("8", "has no unit"), ("8.5", "has no unit"), ("lots", "is not an amount of memory")]
+)
+def test_an_amount_without_its_unit_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(LimitError, match=f"^'{text}' {reason}: write it as 8GiB$"):
+        memory_bytes(text)
 
 
 def test_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,12 +10,24 @@ _LONG_ENOUGH = 3  # shorter words are part of too many names
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A question that names the closest known names: similar ones, else those that contain `name`; or nothing."""
-    names = sorted(known)
-    close = difflib.get_close_matches(name, names)
-    if not close and len(name) >= _LONG_ENOUGH:
-        close = [other for other in names if name in other]
+    """A question that names the closest known names, see `find_close`; or nothing."""
+    close = find_close(name, known)
     return f"did you mean {' or '.join(repr(str(other)) for other in close[:3])}?" if close else ""
+
+
+def find_close(name: str, known: Iterable[str]) -> list[str]:
+    """The known names that differ from `name` in case only, else similar ones, else those that contain it.
+
+    A prefix such as `data.` that all names share does not count.
+    """
+    names = sorted(known)
+    prefix = name[: name.rfind(".") + 1]
+    start = len(prefix) if all(other.startswith(prefix) for other in names) else 0
+    word, others = name[start:].lower(), [other[start:].lower() for other in names]
+    words = [word] if word in others else difflib.get_close_matches(word, dict.fromkeys(others))
+    if not words and len(word) >= _LONG_ENOUGH:
+        words = [other for other in dict.fromkeys(others) if word in other]
+    return [other for word in words for other, lower in zip(names, others, strict=True) if lower == word]
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:

@@ -1,8 +1,8 @@
 """Answers to names that do not exist; `domains` has them, as it imports no other package."""
 
-from domains.names import did_you_mean, unknown
+from domains.names import did_you_mean, find_close, unknown
 
-__all__ = ["did_you_mean", "is_one_line", "unknown"]
+__all__ = ["did_you_mean", "find_close", "is_one_line", "unknown"]
 
 
 def is_one_line(name: str) -> bool:

@@ -16,7 +16,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from epigym.cli.runner import run
-from epigym.cli.settings import ReadingSettings
+from epigym.cli.settings import TaskSettings
 from epigym.config.packages import extras
 from epigym.config.values import Natural
 
@@ -34,10 +34,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Explain(ReadingSettings):
+class Explain(TaskSettings):
     """The settings, see `conf/explain.yaml`."""
 
-    problem: str
     model: str | None
     after: list[str]
     top: Natural
@@ -52,13 +51,12 @@ def explain(settings: Explain) -> None:
     from rich.console import Console
 
     from epigym.features.types import FeatureTypes
-    from epigym.problem import load_problem
     from epigym.space.space import StateSpace
     from learn.models.gine.model import NetworkModel
     from learn.models.linear.model import LinearModel
     from learn.models.opening import open_for
 
-    space = StateSpace(load_problem(settings.problem, settings.reading), consistent_beliefs=settings.consistent_beliefs)
+    space = StateSpace(settings.load(), consistent_beliefs=settings.consistent_beliefs)
     state = _apply_actions(space, settings.after)
     types = FeatureTypes(space.task)
     model = open_for(settings.model, space.task, types)

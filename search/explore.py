@@ -10,15 +10,14 @@ from functools import partial
 from typing import Annotated, Any
 
 from epigym.cli.runner import run
-from epigym.cli.settings import ReadingSettings
+from epigym.cli.settings import TaskSettings
 from epigym.config.values import AtLeast, AtMost, Natural, Positive
 
 
 @dataclass(frozen=True, kw_only=True)
-class Explore(ReadingSettings):
+class Explore(TaskSettings):
     """The settings, see `conf/explore.yaml`."""
 
-    problem: str
     agent: dict[str, Any]
     heuristic: dict[str, Any]
     host: str
@@ -34,7 +33,6 @@ def explore(settings: Explore) -> None:
     Raises:
         EpigymError: when the problem, the agent or the heuristic is wrong, or the address cannot be served.
     """
-    from epigym.problem import load_problem
     from epigym.space.space import StateSpace
     from search.agents.limits import Limits
     from search.exploring.app import make_app
@@ -45,7 +43,7 @@ def explore(settings: Explore) -> None:
 
     configuration = Configuration.of(settings.agent, settings.heuristic)
     limits = Limits(settings.max_expanded, settings.time_limit, settings.memory_limit)
-    space = StateSpace(load_problem(settings.problem, settings.reading), consistent_beliefs=settings.consistent_beliefs)
+    space = StateSpace(settings.load(), consistent_beliefs=settings.consistent_beliefs)
     exploration = Exploration(space, choose_heuristic(settings.heuristic)(space))
     app = make_app(exploration, configuration, limits, settings.host)
     with serve(app, settings.host, settings.port) as server:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from epigym.cli.codes import ExitCode
 from epigym.cli.runner import run
-from epigym.cli.settings import ReadingSettings
+from epigym.cli.settings import TaskSettings
 from epigym.config.values import Natural, Positive
 from epigym.errors import UsageError
 from search.planning.options import SearchOptions, Verify
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Solve(ReadingSettings):
+class Solve(TaskSettings):
     """The settings, see `conf/solve.yaml`."""
 
-    problem: str
     agent: dict[str, Any]
     heuristic: dict[str, Any] | None
     compare: list[str]
@@ -65,7 +64,6 @@ def solve(settings: Solve) -> ExitCode:
     from rich.console import Console
 
     from epigym.io.files import write_json
-    from epigym.problem import load_problem
     from search.agents.limits import Limits
     from search.planning.configuration import Configuration
     from search.planning.planner import find_plan
@@ -85,7 +83,7 @@ def solve(settings: Solve) -> ExitCode:
             warnings.warn(f"agent {configuration.label!r} takes no heuristic: leave it out", stacklevel=1)
     limits = Limits(settings.max_expanded, settings.time_limit, settings.memory_limit)
     start = perf_counter()
-    task = load_problem(settings.problem, settings.reading)
+    task = settings.load()
     load_seconds = perf_counter() - start
     options = SearchOptions(limits, settings.anytime, settings.consistent_beliefs, settings.verify)
     search: Callable[..., SearchResult] = find_plan

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from epigym.cli.codes import ExitCode
 from epigym.cli.runner import run
-from epigym.cli.settings import ReadingSettings, read_actions
+from epigym.cli.settings import TaskSettings, read_actions
 from epigym.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Validate(ReadingSettings):
+class Validate(TaskSettings):
     """The settings, see `conf/validate.yaml`."""
 
-    problem: str
     plan: list[str] | str | None
     policy: str | None = field(metadata={"exists": True})
 
@@ -33,14 +32,13 @@ def check(settings: Validate) -> ExitCode:
     """
     from rich.console import Console
 
-    from epigym.problem import load_problem
     from epigym.reference.semantics import validate
 
     if settings.plan is not None and settings.policy is not None:
         raise UsageError("plan and policy: each is valid or not: give one of them")
     if settings.plan == "" or (settings.plan is None and settings.policy is None):
         raise UsageError("plan: expected a plan, or else a policy: give plan=… or policy=FILE")
-    task = load_problem(settings.problem, settings.reading)
+    task = settings.load()
     validation: Validation | PolicyValidation
     if settings.policy is None:
         _, plan = read_actions(task, settings.plan or [])

@@ -8,12 +8,13 @@ import re
 import signal
 import sys
 import warnings
-from argparse import ArgumentError
-from collections.abc import Callable, Sequence
+from argparse import ArgumentError, Namespace
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, NoReturn, TypeVar
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar, cast
 
 import hydra
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
@@ -26,10 +27,11 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 
 import epigym
+from domains import DOMAINS
 from domains.output import end_at_closed_pipe
 from domains.words import split
 from epigym.cli.codes import ExitCode, fail, warning
-from epigym.cli.help import format_help
+from epigym.cli.help import format_help, list_groups
 from epigym.cli.options import add_options
 from epigym.cli.settings import Settings, read
 from epigym.cli.suggestions import explain
@@ -37,13 +39,20 @@ from epigym.cli.words import hydra_words
 from epigym.config.cluster import name_log, require_slurm
 from epigym.config.packages import PLACE, check_place, extras
 from epigym.config.registry import option_file
-from epigym.errors import UsageError
+from epigym.config.values import hints_of
+from epigym.errors import MissingError, UsageError
+from epigym.io.files import is_file
 from epigym.io.locking import locking
 from epigym.names import unknown
 
 S = TypeVar("S", bound=Settings)
 _CONF = str(PLACE / "conf")
 _SLURM = "hydra/launcher=slurm"
+_VALUES = {
+    "--cfg": "job", "--config-dir": "FOLDER", "--config-name": "NAME", "--config-path": "FOLDER",
+    "--experimental-rerun": "FILE", "--package": "PACKAGE",
+}  # fmt: skip
+"""Options of Hydra with the values that they need."""
 
 
 def run(task: Callable[[S], ExitCode | float | None], settings: type[S], command: str) -> None:
@@ -104,12 +113,17 @@ def _read(arguments: list[str], settings: type[Any], command: str) -> list[str]:
     """The options, and the settings as Hydra reads them; refuses options that Hydra answers with a page of its own."""
     parser = get_args_parser()
     parser.exit_on_error = False
+    _refuse_dashes(arguments, parser._option_string_actions, settings, command)
     try:
         known, others = parser.parse_known_intermixed_args(arguments)
     except ArgumentError as error:
-        raise UsageError(str(error)) from None
+        option = (error.argument_name or "").partition("/")[0]
+        lacks = error.message == "expected one argument" and option in _VALUES
+        message = f"{option} has no value: give {option} {_VALUES[option]}" if lacks else str(error)
+        raise UsageError(message) from None
     if others:
         raise UsageError(unknown("option", others[0], parser._option_string_actions))
+    _require_files(known)
     for option in ("resolve", "package"):
         if getattr(known, option) and not known.cfg:
             raise UsageError(f"--{option} is an option of showing a configuration: add --cfg job")
@@ -122,6 +136,31 @@ def _read(arguments: list[str], settings: type[Any], command: str) -> list[str]:
     if known.multirun:
         _require_jobs(words)
     return options + words
+
+
+def _refuse_dashes(arguments: Sequence[str], options: Iterable[str], settings: type[Any], command: str) -> None:
+    """Raise a UsageError for a setting, or a parameter of a domain, that is written as an option."""
+    for word, after in zip(arguments, [*arguments[1:], ""], strict=True):
+        name, equals, value = word.lstrip("-").partition("=")
+        if name and word.startswith("-") and word.partition("=")[0] not in options:
+            hints, name = hints_of(cast(Any, settings)), name.replace("-", "_")
+            has_parameters = "parameters" in hints and any(name in one.defaults for one in DOMAINS.values())
+            if name in hints or name in list_groups(command.rpartition(".")[2]) or has_parameters:
+                value = value if equals else "…" if not after or after.startswith("-") or "=" in after else after
+                raise UsageError(f"unknown option {word!r}: a setting has no dashes: give {name}={value}")
+
+
+def _require_files(options: Namespace) -> None:
+    """Raise an error for an option of Hydra that names a folder or file which does not exist."""
+    if options.config_dir is not None and not Path(options.config_dir).is_dir():
+        raise MissingError(f"--config-dir {options.config_dir}: there is no such folder")
+    if options.config_path is not None and not (
+        Path(options.config_path).is_absolute() and Path(options.config_path).is_dir()
+    ):
+        expected = "expected the full path of a folder in place of conf; --config-dir adds a folder"
+        raise MissingError(f"--config-path {options.config_path}: {expected}")
+    if options.experimental_rerun is not None and not is_file(options.experimental_rerun):
+        raise MissingError(f"--experimental-rerun {options.experimental_rerun}: there is no such file")
 
 
 def _require_experiment_of(command: str, words: Sequence[str]) -> None:

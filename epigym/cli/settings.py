@@ -12,8 +12,10 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+import domains
+from epigym.cli.suggestions import unknown_setting
 from epigym.config.packages import PLACE
-from epigym.config.values import make
+from epigym.config.values import UNSET, make
 from epigym.errors import MissingError, UsageError
 from epigym.io.files import is_file, read_plan
 from epigym.language import Reading
@@ -51,11 +53,33 @@ class ReadingSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class TaskSettings(ReadingSettings):
-    """A problem that may be a domain with parameters, see `conf/show.yaml`."""
+    """A problem that may be a domain with parameters, see `conf/task.yaml`."""
 
     problem: str
     instance: str | None
     parameters: dict[str, Any]
+
+    @classmethod
+    def require_known(cls, values: Mapping[str, Any]) -> None:
+        """Raise a UsageError for a parameter that the domain does not have, which may be a misspelt setting.
+
+        Args:
+            values: the composed settings, not checked yet.
+        """
+        problem, parameters = values["problem"], values["parameters"]
+        if not (isinstance(problem, str) and isinstance(parameters, dict)):
+            return
+        known, place = {}, ""
+        if is_file(problem):
+            place = f"{problem} is a file and has no parameters: "
+        elif problem.partition("/")[0] in domains.DOMAINS:
+            known = domains.DOMAINS[problem.partition("/")[0]].defaults
+        elif problem != UNSET:
+            return  # there is no such problem
+        others = {name: value for name, value in values.items() if name != "parameters"}
+        for name in parameters:
+            if name not in known:
+                raise UsageError(place + unknown_setting(name, others, cls, known))
 
     def load(self) -> Task:
         """The task; errors as `load_problem`."""
@@ -126,4 +150,6 @@ def read(config: DictConfig, kind: type[S], overrides: Sequence[str] = ()) -> S:
         for given in (override.lstrip("+~") for override in overrides):
             if given == name or given.startswith((f"{name}=", f"{name}.", f"{name}@")):
                 raise UsageError(f"{given}: {reason}")
+    if issubclass(kind, TaskSettings):
+        kind.require_known(values)
     return make(kind, values)

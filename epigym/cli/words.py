@@ -115,8 +115,9 @@ def _rewritten(word: str, hints: dict[str, Any], is_sweep: bool) -> str:
     key = name.lstrip("+~")
     if key.startswith("hydra") or not equals or (is_sweep and _SWEPT.fullmatch(value)):
         return word
-    if "parameters" in hints and key not in hints and key.isidentifier():
-        name = f"+parameters.{key}"
+    parameter = name.removeprefix("parameters.")
+    if "parameters" in hints and (parameter != name or name not in hints) and parameter.isidentifier():
+        name = f"+parameters.{parameter}"
     if key in hints and get_origin(hints[key]) is dict and value.startswith("[{"):
         raise UsageError(f"{key}= is a mapping by name: give +{key}.mine._target_=module.Class in place of a list")
     elements = split(value)

@@ -12,7 +12,7 @@ from epigym.io.files import write_text
 
 PAGE = PLACE / "docs" / "reference" / "commands.md"
 MARKER = "<!-- python -m tests.tools.commands writes what follows. -->\n"
-SHARED = ("command", "problem", "base")
+SHARED = ("command", "problem", "task", "base")
 _SETTING = re.compile(r"(?P<indent> *)(?P<name>[\w-]+):(?P<default>[^#]*)(?:#(?P<meaning>.*))?$")
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -18,12 +19,13 @@ import pytest
 from hydra._internal.hydra import Hydra
 
 import epigym
+from domains import DOMAINS
 from epigym.__main__ import main
 from epigym.cli.codes import ExitCode, line
 from epigym.cli.help import format_help, list_commands
 from epigym.cli.logs import RunLog
 from epigym.cli.runner import run
-from epigym.cli.settings import Settings
+from epigym.cli.settings import Settings, TaskSettings
 from epigym.config.packages import PLACE, check_place
 from epigym.config.values import hints_of
 from epigym.errors import EpigymError, MissingError
@@ -77,7 +79,18 @@ def test_a_refused_command_leaves_no_folder(call: Call, tmp_path: Path, command:
         "show coin.txt plan=[fly]": "plan, step 1: unknown action 'fly'",
         "show grapevine plank_compat=true": "plank_compat do not apply to it",
         "convert gossip out=a.json consistent_beliefs=true": "consistent_beliefs=true: a file does not tell it",
-        "solve coin.txt --config-name": "expected one argument",
+        "solve coin.txt --config-name": "--config-name has no value: give --config-name NAME",
+        "solve coin.txt --config-dir": "--config-dir has no value: give --config-dir FOLDER",
+        "solve coin.txt --config-dir gone": "--config-dir gone: there is no such folder",
+        "solve coin.txt --config-path coin": "--config-path coin: expected the full path of a folder",
+        "solve coin.txt --config-name gone": "--config-name gone: there is no gone.yaml in conf: leave the option out",
+        "solve --experimental-rerun gone": "--experimental-rerun gone: there is no such file",
+        "solve --problem coin.txt": "unknown option '--problem': a setting has no dashes: give problem=coin.txt",
+        "solve coin.txt -agent=bfs": "unknown option '-agent=bfs': a setting has no dashes: give agent=bfs",
+        "evaluate --time-limit problems=a": "'--time-limit': a setting has no dashes: give time_limit=…",
+        "train --experiment paper": "'--experiment': a setting has no dashes: give experiment=paper",
+        "show grapevine --agents 4": "'--agents': a setting has no dashes: give agents=4",
+        "solve coin.txt --mutlirun": "unknown option '--mutlirun': did you mean '--multirun'",
         "solve coin.txt --resolve": "--resolve is an option of showing a configuration: add --cfg job",
         "solve coin.txt policy_file=a.json": "policy_file=a.json: there is no policy to write",
         "solve coin.txt ~agnet": "unknown setting 'agnet': did you mean 'agent'?",
@@ -111,10 +124,34 @@ def test_a_wrong_line_is_answered_in_one_and_leaves_nothing(call: Call, line: st
         "solve coin.txt heuristic=mine.H": "a class of yours is given as heuristic._target_=mine.H",
         "solve coin.txt agent.weight=5": "it belongs to agent=wa_star: choose that, too",
         "solve coin.txt agent=wa_star agent.weigt=5": "unknown setting 'agent.weigt': did you mean 'agent.weight'",
+        "solve coin.txt agent=BFS": "unknown agent 'BFS': did you mean 'bfs'?",
+        "rollouts domain=gossip data.instances=2": "'data.instances': it belongs to data=sampled: choose that, too",
+        "export out=x.onnx": "unknown setting 'out': did you mean 'path'?",
+        "solve coin.txt agnet=bfs": "file and has no parameters: unknown setting 'agnet': did you mean 'agent'",
+        "solve grapevine agnets=3": "unknown setting 'agnets': did you mean 'agents' or 'agent'?",
+        "solve grapevine weight=5": "unknown setting 'weight': did you mean 'agent.weight' with agent=wa_star?",
+        "validate grapvine agents=3 plan=a": "unknown domain 'grapvine': did you mean 'grapevine'?",
     }.items(),
 )
 def test_a_setting_in_another_place_or_form_is_suggested(call: Call, line: str, message: str) -> None:
     test_a_wrong_line_is_answered_in_one_and_leaves_nothing(call, line, message)
+
+
+def test_commands_of_one_problem_take_parameters_of_a_domain(call: Call) -> None:
+    assert call("solve", "gossip", "agents=3", "agent=bfs", "plan_file=plan.json")[0] == ExitCode.SUCCESS
+    assert call("validate", "gossip", "agents=3", "plan=plan.json")[0] == ExitCode.SUCCESS
+    assert call("validate", "gossip", "parameters.agents=4", "plan=plan.json")[0] == ExitCode.INVALID_PLAN
+    code, output, _ = call("explain", "coin_in_the_box", "agents=4", "after=[open_a]", "top=0")
+    assert (code, output.splitlines()[0].split(" by ")[0]) == (ExitCode.SUCCESS, "coin_in_the_box after open_a,")
+    assert {kind for kind in map(settings_of, COMMANDS) if "problem" in hints_of(kind) and hints_of(kind)["problem"]
+            is str} == {kind for kind in map(settings_of, COMMANDS) if issubclass(kind, TaskSettings)}  # fmt: skip
+
+
+def test_a_setting_of_a_command_wins_over_a_parameter(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = replace(DOMAINS["grapevine"], problem=lambda *, top=0, **_: f"{'%' * top}\n{COIN}", base=None)
+    monkeypatch.setattr("domains.registry._Domains.__getitem__", lambda _, name: own)
+    lines = [call("explain", "grapevine", word)[1].splitlines() for word in ("top=2", "top=3", "parameters.top=9")]
+    assert len(lines[0]) < len(lines[1]) < len(lines[2])
 
 
 def test_a_command_that_meets_a_wrong_file_leaves_no_folder(call: Call, tmp_path: Path) -> None:

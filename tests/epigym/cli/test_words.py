@@ -71,7 +71,7 @@ def test_settings_are_in_one_grammar() -> None:
         "problem=a.txt", "~heuristic", "++heuristic._target_=mine.H", "++heuristic.weight=2", "agent.boost=3",
         "+heuristic.bias=1"
     ]  # fmt: skip
-    settings: dict[str, Any] = {"problem": "a (1).txt", "plan": ["go(a,1)", "wait"], "debug": True, "top": 3}
+    settings: dict[str, Any] = {"problem": "a (1).txt", "plan": ["go(a,1)", "wait"], "debug": True, "parameters.top": 3}
     assert read([write_override(name, value) for name, value in settings.items()], Validate) == settings
     words = ["agents=3", "learn=abc", "home=true", "goals=B(a, p),'q'", "places=[1,[2]]", "instance=3_3_1", "none=null"]
     assert read_parameters(words) == {

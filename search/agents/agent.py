@@ -112,7 +112,7 @@ def run_agent(
         heuristic=bound.name if bound else None,
         model=bound.model if bound else "",
         consistent_beliefs=space.consistent_beliefs,
-        message=run.message,
+        message="; ".join(filter(None, (run.message, bound.note if bound else ""))),
         optimal=run.is_shortest and status is SearchStatus.SOLVED,
         costs=Costs(search_seconds=run.budget.seconds),
         size=TaskSize.of(space.task),

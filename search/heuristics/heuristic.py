@@ -39,6 +39,7 @@ class Heuristic(ABC):
     Attributes:
         name: the heuristic's name in messages and, without a label, in tables.
         model: the file of a learned heuristic; else empty.
+        note: what users should know about its values for this problem, for the message of a result; else empty.
         prefers: whether it prefers actions.
         relaxation: the one whose preferred actions `evaluate` prefers; None for no preferences.
         is_uninformative: whether it is infinite at the initial e-state, so that another heuristic replaces it.
@@ -47,6 +48,7 @@ class Heuristic(ABC):
 
     name: str = "own"
     model: str = ""
+    note: str = ""
     prefers: bool = False
     relaxation: Relaxation | None = None
     is_uninformative: bool = False

@@ -17,13 +17,16 @@ from epigym.features.types import FeatureTypes
 from epigym.space.space import StateSpace
 from learn.models.files import read_values
 from learn.models.gine.kinds import GINE
+from learn.models.gine.model import NetworkModel
 from learn.models.linear.model import LINEAR
+from learn.models.model import GENERAL, Model
 from learn.models.opening import locate_model, open_for
 from learn.models.scoring import Device, Scorer
 from learn.models.shipped import list_shipped
 from search.heuristics.belief_relaxation import RelaxedPlan
 from search.heuristics.heuristic import Heuristic
 
+_KNOWN = 0.5
 _FIRST = 64  # successors of the initial e-state whose feature types are compared with the model's
 
 
@@ -64,6 +67,7 @@ class Learned(Heuristic):
         opened = open_for(model, space.task, types)
         scorer = opened.make_scorer(space, device, threads, types=types)
         self.model = opened.path
+        self.note = "" if model is None else _note_transfer(opened, scorer, space)
         self._scorer: Scorer | RelaxedPlan = scorer
         if least_known and scorer.rate_known(_first_successors(space)) < least_known:
             self.model, self._scorer = "", RelaxedPlan(space)
@@ -77,6 +81,25 @@ class Learned(Heuristic):
     def steps(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """float64[k]: values, float64[k], converted to steps."""
         return self._scorer.steps(scores)
+
+
+def _note_transfer(model: Model, scorer: Scorer, space: StateSpace) -> str:
+    """That a model is of other domains than the problem, with what it knows; empty if it is of the problem's domain.
+
+    Where the domain of either is unknown, a model that knows half of the initial e-state or more is taken for one of
+    the problem's domain.
+    """
+    trained = model.card.get("domains") or sorted({model.domain} - {"", GENERAL})
+    here = space.task.domain
+    known = scorer.rate_known(np.array([space.initial], dtype=np.int32))
+    if here in trained or (not (here and trained) and known >= _KNOWN):
+        return ""
+    encoding = model.encoding.get("name") if isinstance(model, NetworkModel) else "relational"
+    inputs = "types" if encoding == "relational" else "identifiers"
+    notes = [f"its model is of {' and '.join(trained) or 'unknown domains'}, not of {here or 'this problem'}"]
+    notes += [f"it knows {known:.0%} of the {inputs} in the initial e-state"]
+    notes += ["its bits stand for other facts"] if encoding == "bitmask" else []
+    return ", ".join(notes)
 
 
 def _first_successors(space: StateSpace) -> NDArray[np.int32]:

@@ -1,5 +1,6 @@
 """Search with a linear model: scores, preferred actions of the relaxation, and imports."""
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from epigym import StateSpace, load_problem
+from epigym.encoding.encoder import make_encoder, make_encoding
 from epigym.errors import MissingError, ModelError, UsageError
 from epigym.features.counts import join
 from epigym.features.relaxation import Relaxation
@@ -18,6 +20,7 @@ from epigym.task.formula import split_formula
 from learn.models import shipped
 from learn.models.base import Base
 from learn.models.linear.model import LinearModel, LinearScorer, Observed, Representation
+from learn.models.scoring import list_identifiers
 from search.agents import make_agent, run_agent
 from search.agents.limits import Limits
 from search.agents.result import SearchStatus
@@ -25,6 +28,7 @@ from search.heuristics import make_heuristic
 from search.planning.configuration import Configuration
 from search.planning.planner import find_plan
 from tests.helpers.tasks import SOLVABLE, hopeless
+from tests.helpers.trained import PAPER, random_model
 
 PROBLEM = "coin_in_the_box/pl_5"
 
@@ -101,6 +105,32 @@ def test_plans_are_valid(agent: str, name: str, base: Base, tmp_path: Path) -> N
     assert (result.heuristic, result.model) == ("learned", file)
     hopeless_one = find_plan(hopeless(), Configuration.of(agent, {"name": "learned", "model": file}))
     assert hopeless_one.status is SearchStatus.UNSOLVABLE
+
+
+@pytest.mark.parametrize("encoding", ["hash", "bitmask", "relational"])
+def test_a_model_of_another_domain_says_so(encoding: str, tmp_path: Path) -> None:
+    file = tmp_path / "model.safetensors"
+    trained = StateSpace(load_problem(PROBLEM))
+    types: tuple[int, ...] = ()
+    if encoding == "relational":
+        made = make_encoder(trained, make_encoding("relational"))
+        types = tuple(sorted({*made.graphs(np.array([0])).nodes[:, 2:].flatten().tolist()} - {0}))
+    model = random_model({} if encoding == "relational" else PAPER, encoding, types=types)
+    if encoding == "hash":
+        identifiers = list_identifiers(make_encoder(trained, make_encoding("hash")), np.array([0]))
+        model = replace(model, identifiers=identifiers)
+    replace(model, card={"domains": ["coin_in_the_box"]}).write(file)
+    found = {}
+    for name in (PROBLEM, "coin_in_the_box", "grapevine"):
+        heuristic = make_heuristic("learned", StateSpace(load_problem(name)), model=str(file))
+        found[name] = heuristic.note
+    inputs = "types" if encoding == "relational" else "identifiers"
+    bits = ", its bits stand for other facts" if encoding == "bitmask" else ""
+    said = rf"its model is of coin_in_the_box, not of grapevine, it knows \d+% of the {inputs} in the initial e-state"
+    assert found.pop("grapevine", "").endswith(bits)
+    assert not any(found.values())
+    result = find_plan(load_problem("grapevine"), Configuration.of("hfs", {"name": "learned", "model": str(file)}))
+    assert re.fullmatch(said + bits, result.message)
 
 
 def test_weights_decide_what_is_expanded(tmp_path: Path) -> None:

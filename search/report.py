@@ -1,13 +1,15 @@
 """Write the tables, figures and page of evaluations; arguments that are not options are the folders of the runs.
 
-The page, report.html, is one file for any browser: sortable tables, problems solved over time, and configurations
-against each other.
+The page, report.html, is one file for any browser, with sortable tables and all figures.
 """
 
 from __future__ import annotations
 
 import logging
+import shlex
+import sys
 from dataclasses import dataclass, field
+from datetime import date
 from functools import partial
 from pathlib import Path
 
@@ -47,9 +49,19 @@ def report(settings: Report) -> None:
     outcomes = read_outcomes(settings.runs, read_published(settings.published))
     if settings.configurations:
         outcomes = outcomes.restrict(check_configurations(settings.configurations, outcomes))
-    write_report(settings.folder, outcomes, settings.baseline, settings.pairs, measures)
+    today = date.today()
+    title = f"Report of {', '.join(map(name_run, settings.runs))}, {today.day} {today:%B %Y}"
+    command = shlex.join(["python", "-m", "search.report", *sys.argv[1:]])
+    write_report(settings.folder, outcomes, settings.baseline, settings.pairs, measures, title=title, command=command)
     Console().print(make_overview(outcomes, measures))
     logger.info("tables, figures and report.html: %s", settings.folder)
+
+
+def name_run(run: str) -> str:
+    """The name of a run for people: that of its folder, which is its suite, or of its table."""
+    path = Path(run).resolve()
+    name = path.name.removesuffix(".gz").removesuffix(".csv")
+    return path.parent.name if name == "results" else name
 
 
 main = partial(run, report, Report, "search.report")

@@ -25,6 +25,9 @@ def use_log_scale(axes: Axes, which: str) -> None:
             continue
         getattr(axes, f"set_{name}scale")("log")
         low, high = axis.get_view_interval()
+        if math.isclose(low, high, rel_tol=1e-6):  # a single value, which Matplotlib gives room in large figures only
+            low, high = low / 10, high * 10
+            getattr(axes, f"set_{name}lim")(low, high)
         decades = math.log10(high / low)
         subs = (1, 2, 5) if decades < _FEW else (1, 3) if decades < 2 * _FEW else (1,)
         locator: Locator = LogLocator(subs=subs)

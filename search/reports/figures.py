@@ -1,7 +1,9 @@
-"""The figures of a report, as PNG and PDF."""
+"""The figures of a report, as PNG and PDF, and as SVG for its page."""
 
 from __future__ import annotations
 
+from io import StringIO
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,11 @@ from search.reports.outcomes import COSTS, SearchOutcome, SearchOutcomes, values
 
 _AGGREGATED = ("expanded", "time", "length")
 _DOTS = 150  # per inch, of a PNG
-_BARS = 0.8  # width of the bars of a domain, as a share of the distance of two domains
+_WIDTH = 4.4  # inches: text of 10 points is legible on a phone, which is as wide
+_LINE = 0.2  # inches, a line of text
+_BARS = 0.8  # height of the bars of a domain, as a share of the distance of two domains
+_BAR = 0.15  # inches, the height of a bar
+_SIDE_BY_SIDE = 20  # most letters of labels that a legend has in two columns
 _LEAST = 0.01  # least value on a logarithmic axis
 _LINES = ("-", (0, (4, 2)), (0, (1, 1)))  # styles in turn, so that equal lines stay visible
 _BORDER = 3  # times the largest number: the place of undecided problems
@@ -27,7 +33,9 @@ _BORDER = 3  # times the largest number: the place of undecided problems
 def draw_coverage(outcomes: SearchOutcomes) -> Figure:
     """Draw the share of solved problems by domain, a bar for each configuration; only problems with outcomes count."""
     domains = {**outcomes.domains, "all": outcomes.problems}
-    figure, axes = _make_figure(1.5 * len(domains) + 2, 4)
+    labels = [_escape(name).replace("_", "\n") for name in domains]
+    lines = max(label.count("\n") + 1 for label in labels)
+    figure, axes = _make_figure(max(_BAR * len(outcomes.configurations) / _BARS, _LINE * lines) * len(domains) + 0.6)
     width = _BARS / len(outcomes.configurations)
     for number, name in enumerate(outcomes.configurations):
         numbers = [
@@ -35,12 +43,11 @@ def draw_coverage(outcomes: SearchOutcomes) -> Figure:
             for problems in domains.values()
         ]
         shares = [solved / max(found, 1) for solved, found in numbers]
-        axes.bar(np.arange(len(domains)) + number * width, shares, width, label=_escape(name), color=_colour(number))
-    axes.set_xticks(
-        np.arange(len(domains)) + (_BARS - width) / 2, [_escape(name).replace("_", "\n") for name in domains]
-    )
-    axes.set(ylim=(0, 1), ylabel="solved")
-    axes.yaxis.set_major_formatter("{x:.0%}")
+        axes.barh(np.arange(len(domains)) + number * width, shares, width, label=_escape(name), color=_colour(number))
+    axes.set_yticks(np.arange(len(domains)) + (_BARS - width) / 2, labels)
+    top = (_BARS - width - 1) / 2
+    axes.set(xlim=(0, 1), ylim=(top + len(domains), top), xlabel="solved")
+    axes.xaxis.set_major_formatter("{x:.0%}")
     _add_legend(figure)
     return figure
 
@@ -48,8 +55,9 @@ def draw_coverage(outcomes: SearchOutcomes) -> Figure:
 def draw_aggregates(outcomes: SearchOutcomes) -> Figure:
     """Draw the IQM of nodes, time and plan length on the common problems, with 95 % bootstrap intervals."""
     shared = outcomes.find_common(outcomes.problems)
-    figure = Figure(figsize=(3.4 * len(_AGGREGATED), 0.4 * len(outcomes.configurations) + 1.4), layout="constrained")
-    panels = figure.subplots(1, len(_AGGREGATED), sharey=True, squeeze=False)[0]
+    height = len(_AGGREGATED) * (0.25 * len(outcomes.configurations) + 0.7) + 0.5
+    figure = Figure(figsize=(_WIDTH, height), layout="constrained")
+    panels = figure.subplots(len(_AGGREGATED), 1, sharey=True)
     for axes, measure in zip(panels, _AGGREGATED, strict=True):
         for number, name in enumerate(outcomes.configurations):
             values = values_of(outcomes.select_solved(name, shared), measure)
@@ -64,14 +72,14 @@ def draw_aggregates(outcomes: SearchOutcomes) -> Figure:
     panels[0].set_yticks(range(len(outcomes.configurations)), map(_escape, outcomes.configurations))
     panels[0].invert_yaxis()
     figure.suptitle(
-        f"interquartile mean with 95 % interval over the {len(shared)} problems that all solved", fontsize="medium"
+        f"interquartile mean with 95 % interval\nover the {len(shared)} problems that all solved", fontsize="medium"
     )
     return figure
 
 
 def draw_cactus(outcomes: SearchOutcomes, measure: str) -> Figure:
     """Draw the number of problems that each configuration solves within a budget of time or nodes."""
-    figure, axes = _make_figure(6, 4)
+    figure, axes = _make_figure(3)
     for number, name in enumerate(outcomes.configurations):
         values = sorted(
             max(value, _LEAST) for value in values_of(outcomes.select_solved(name, outcomes.problems), measure)
@@ -105,7 +113,7 @@ def draw_scatter(outcomes: SearchOutcomes, first: str, second: str) -> Figure:
     ]
     known = [outcome.expanded for _, *both in pairs for outcome in both if outcome and outcome.expanded]
     border = _BORDER * max(known, default=1.0)
-    figure, axes = _make_figure(7, 5)
+    figure, axes = _make_figure(_WIDTH)
     for number, domain in enumerate(outcomes.domains):
         points = [(_nodes(a, border), _nodes(b, border)) for name, a, b in pairs if name == domain and a and b]
         points = [point for point in points if None not in point]
@@ -122,7 +130,7 @@ def draw_scatter(outcomes: SearchOutcomes, first: str, second: str) -> Figure:
 
 def draw_ratios(outcomes: SearchOutcomes, baseline: str) -> Figure:
     """Draw nodes relative to a baseline against the baseline's plan length; lines join the medians."""
-    figure, axes = _make_figure(6, 4)
+    figure, axes = _make_figure(3)
     for number, name in enumerate(outcomes.configurations):
         if name == baseline:
             continue
@@ -150,6 +158,13 @@ def draw_ratios(outcomes: SearchOutcomes, baseline: str) -> Figure:
     return figure
 
 
+def render_svg(figure: Figure) -> str:
+    """The figure as an SVG document on a transparent ground; equal figures give equal texts."""
+    with StringIO() as text, mpl.rc_context({"svg.hashsalt": "epigym"}):
+        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+        return text.getvalue()
+
+
 def write_figure(figure: Figure, folder: Path, name: str) -> None:
     """Write a figure as PNG and PDF; equal figures give equal files."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -159,8 +174,8 @@ def write_figure(figure: Figure, folder: Path, name: str) -> None:
             figure.savefig(file, format=form, **options)
 
 
-def _make_figure(width: float, height: float) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=(width, height), layout="constrained")
+def _make_figure(height: float) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(_WIDTH, height), layout="constrained")
     return figure, figure.subplots()
 
 
@@ -175,8 +190,11 @@ def _colour(number: int) -> tuple[float, float, float, float]:
 
 
 def _add_legend(figure: Figure) -> None:
-    if any(axes.get_legend_handles_labels()[1] for axes in figure.axes):
-        figure.legend(fontsize="small", frameon=False, loc="outside right center")
+    """Make the figure higher by a legend below its axes."""
+    if labels := [label for axes in figure.axes for label in axes.get_legend_handles_labels()[1]]:
+        columns = 2 if len(labels) > 1 and max(map(len, labels)) <= _SIDE_BY_SIDE else 1
+        figure.set_figheight(figure.get_figheight() + _LINE * ceil(len(labels) / columns))
+        figure.legend(frameon=False, loc="outside lower center", ncols=columns)
 
 
 def _nodes(outcome: SearchOutcome, border: float) -> float | None:

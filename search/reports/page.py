@@ -16,13 +16,17 @@ from search.reports.tables import Ending
 _TEMPLATE = Path(__file__).with_suffix(".html")
 
 
-def render_page(tables: Sequence[Table], pictures: Mapping[str, Path], folder: Path) -> str:
+def render_page(
+    tables: Sequence[Table], pictures: Mapping[str, str], folder: Path, *, title: str, command: str = ""
+) -> str:
     """Write the text of the page.
 
     Args:
         tables: of the report; those without rows are left out.
-        pictures: PNG files by their captions.
+        pictures: SVG documents by their captions, black on a transparent ground.
         folder: the folder of the page, which links to existing records of searches.
+        title: of the page.
+        command: the command that writes the page; empty where there is none.
     """
     from jinja2 import Environment, StrictUndefined
 
@@ -30,8 +34,8 @@ def render_page(tables: Sequence[Table], pictures: Mapping[str, Path], folder: P
         _TEMPLATE.read_text(encoding="utf-8")
     )
     linked = [replace(table, rows=[[_link(cell, folder) for cell in row] for row in table.rows]) for table in tables]
-    encoded = {caption: b64encode(picture.read_bytes()).decode() for caption, picture in pictures.items()}
-    return template.render(tables=linked, pictures=encoded)
+    encoded = {caption: b64encode(picture.encode()).decode() for caption, picture in pictures.items()}
+    return template.render(tables=linked, pictures=encoded, title=title, command=command)
 
 
 def _link(cell: Any, folder: Path) -> Any:

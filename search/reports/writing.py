@@ -25,6 +25,15 @@ from search.reports.tables import (
     make_totals,
 )
 
+_CAPTIONS = {
+    "coverage": "Share of the problems of each domain that are solved.",
+    "aggregates": "Interquartile means over the problems that all solved, with 95 % intervals.",
+    "cactus_time": "Problems solved within a time.",
+    "cactus_nodes": "Problems solved within a number of expanded nodes.",
+    "ratios": "Expanded nodes divided by those of {}, against its plan length; lines join the medians.",
+}
+_NEEDED = {"coverage": "coverage", "cactus_time": "time", "cactus_nodes": "expanded", "ratios": "expanded"}
+"""The measures without which the page leaves out figures."""
 _SCATTER = "Expanded nodes of {} and {}, a point for each problem; on a dotted line lies what one did not decide."
 
 logger = logging.getLogger("search.report")
@@ -36,6 +45,9 @@ def write_report(
     baseline: str | None = None,
     pairs: Sequence[Sequence[str]] = (),
     measures: Sequence[str] = MEASURES,
+    *,
+    title: str = "Report of an evaluation",
+    command: str = "",
 ) -> None:
     """Write all tables, figures and `report.html` into a folder; warns about outcomes that are left out.
 
@@ -46,6 +58,8 @@ def write_report(
         pairs: the pairs of configurations to compare in a table and in scatter plots of nodes; by default the baseline
             with each other configuration.
         measures: the measures in LaTeX and Markdown tables and on the page; CSV files have all.
+        title: the title of the page.
+        command: the command that writes the report, which the page names; empty where there is none.
 
     Raises:
         UsageError: when there are no outcomes of a configuration.
@@ -69,17 +83,21 @@ def write_report(
         "cactus_nodes": figures.draw_cactus(outcomes, "expanded"),
         "ratios": figures.draw_ratios(outcomes, baseline),
     }
-    shown = {"Problems solved within a time.": folder / "cactus_time.png"} if "time" in measures else {}
+    shown = {
+        _CAPTIONS[name].format(baseline): figure
+        for name, figure in drawn.items()
+        if _NEEDED.get(name, "") in ("", *measures) and (name != "ratios" or len(outcomes.configurations) > 1)
+    }
     for first, second in dict.fromkeys(chosen):
         name = slug(f"scatter_{first}_{second}")
         while name in drawn:
             name += "_"
-        drawn[name] = figures.draw_scatter(outcomes, first, second)
-        shown[_SCATTER.format(first, second)] = folder / f"{name}.png"
+        drawn[name] = shown[_SCATTER.format(first, second)] = figures.draw_scatter(outcomes, first, second)
     for name, figure in drawn.items():
         figures.write_figure(figure, folder, name)
     on_page = [make_overview(outcomes, measures), *choose_for_page(tables), missing]
-    write_text(folder / "report.html", render_page(on_page, shown, folder))
+    pictures = {caption: figures.render_svg(figure) for caption, figure in shown.items()}
+    write_text(folder / "report.html", render_page(on_page, pictures, folder, title=title, command=command))
     if missing.rows:
         logger.warning("%s See %s", missing.caption, folder / "left_out.md")
 

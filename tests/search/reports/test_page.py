@@ -1,6 +1,7 @@
 """The page of a report: one well-formed file with the right numbers, that needs nothing else."""
 
 import re
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +31,8 @@ class Reader(Page):
         pair = (found.configurations[0], found.configurations[-1])
         tables = choose_for_page(make_tables(found, [pair], MEASURES))
         folder.mkdir(exist_ok=True)
-        (picture := folder / "a.png").write_bytes(b"\x89PNG\r\n")
         on_page = [make_overview(found, MEASURES), *tables, list_left_out(found)]
-        self.source = render_page(on_page, {"a & b": picture}, folder)
+        self.source = render_page(on_page, {"a & b": "<svg/>"}, folder, title="Report of <a>", command="report 'a b'")
         super().__init__(self.source)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
@@ -72,12 +72,19 @@ def outcomes(second: str = "hfs/gnn") -> SearchOutcomes:
 
 def test_the_tables_hold_the_numbers_and_are_sorted_by_their_values(tmp_path: Path) -> None:
     found = Reader(outcomes(), tmp_path)
-    overview, summary, paired, instances = found.tables
+    overview, summary, paired, instances = (
+        rows[-count:] for rows, count in zip(found.tables, (3, 4, 2, 4), strict=True)
+    )
+    assert [len(rows) for rows in found.tables] == [3, 5, 2, 5]
+    assert found.tables[1][0] == ["", "bfs", "hfs/gnn"]
+    assert found.tables[3][0] == ["", "", "bfs", "hfs/gnn"]
     assert overview[1:] == [
         ["bfs", "2/3", "1", "21 to 94 %", "10", "0.25"],
         ["hfs/gnn", "2/2", "0", "34 to 100 %", "5", "50"],
     ]
-    assert summary[0][:3] == ["domain", "bfs coverage", "bfs expanded"]
+    assert summary[0][:3] == ["domain", "coverage", "expanded"]
+    labels = [label for label in found.values("aria-label") if str(label).startswith("hfs/gnn ")]
+    assert labels[:2] == ["hfs/gnn coverage", "hfs/gnn expanded"]
     assert [row[:3] for row in summary[1:]] == [
         ["x_y", "1/2 (50.00%)", "10 ± 0"], ["z", "0/1 (0.00%)", "–"], ["All", "1/3 (33.33%)", "10 ± 0"],
     ]  # fmt: skip
@@ -88,11 +95,17 @@ def test_the_tables_hold_the_numbers_and_are_sorted_by_their_values(tmp_path: Pa
         ["unsolvable with consistent beliefs", "30", "9", "–", "–", "–", "–", "–"],
         ["TO", "–", "600", "–", "solved", "7", "1234", "4"],
     ]
-    values = found.sorted_by[3]
+    values = found.sorted_by[3][1:]
     assert values[1][4:] == [None, "10", "0.25", "4", None, "5", "50", "4"]
     assert values[2][5:] == ["30", "9", None, None, None, None, None]
-    assert [one["tag"] for one in found.attributes].count("button") == sum(len(table[0]) for table in found.tables)
+    assert [one["tag"] for one in found.attributes].count("button") == sum(len(table[-1]) for table in found.tables)
     assert len(found.values("data-text")) == 1 + 1 + 2 + 1
+
+
+def test_the_title_and_the_command(tmp_path: Path) -> None:
+    found = Reader(outcomes(), tmp_path)
+    assert found.texts.count("Report of <a>") == 2
+    assert "report 'a b'" in found.texts
 
 
 def test_labels_are_escaped(tmp_path: Path) -> None:
@@ -100,14 +113,13 @@ def test_labels_are_escaped(tmp_path: Path) -> None:
     assert "<b>" not in odd.source
     assert odd.source.count("</script>") == plain.source.count("</script>")
     assert odd.tables[0][2][0] == ODD
-    assert odd.tables[1][0][5] == f"{ODD} coverage"
+    assert odd.tables[1][0][2] == ODD
 
 
 def test_the_page_needs_no_other_file(tmp_path: Path) -> None:
     found = Reader(outcomes(), tmp_path)
     pictures = found.values("src")
-    assert len(pictures) == 1
-    assert all(str(one).startswith("data:image/png;base64,iVBOR") for one in pictures)
+    assert pictures == [f"data:image/svg+xml;base64,{b64encode(b'<svg/>').decode()}"]
     assert found.values("href") == []
     assert not {one["tag"] for one in found.attributes} & {"link", "iframe", "base"}
     without = re.sub(r"base64,[^\"]+", "", found.source)

@@ -22,6 +22,7 @@ from search.agents.result import SearchStatus
 from search.evaluate import Evaluate
 from search.evaluation.record import COLUMNS
 from search.evaluation.suites import problems_of
+from search.report import name_run
 from search.reports import figures
 from search.reports.outcomes import LeftOut, SearchOutcome, SearchOutcomes, read_outcomes
 from search.reports.paired import compare_pairs
@@ -466,6 +467,11 @@ def test_the_published_tables_cover_the_suites(monkeypatch: pytest.MonkeyPatch) 
         assert sum(found[problem].is_solved for problem in problems) == solved
 
 
+@pytest.mark.parametrize("run", ["x/standard", "x/standard/", "x/standard.csv.gz", "x/standard/results.csv"])
+def test_a_run_has_the_name_of_its_folder_or_table(run: str) -> None:
+    assert name_run(run) == "standard"
+
+
 @pytest.mark.slow
 def test_the_command_takes_runs_as_arguments(tmp_path: Path) -> None:
     write_run(tmp_path / "a", row("bfs", "grapevine/3_pl_2"), row("hfs", "grapevine/3_pl_2"))
@@ -475,7 +481,9 @@ def test_the_command_takes_runs_as_arguments(tmp_path: Path) -> None:
     assert "| published BFS |" in (tmp_path / "out" / "totals.md").read_text()
     assert (tmp_path / "out" / "scatter_bfs_hfs.pdf").is_file()
     assert "| bfs | hfs | 1 | 1 | 0 | 0 |" in (tmp_path / "out" / "paired.md").read_text()
-    assert "</html>" in (tmp_path / "out" / "report.html").read_text()
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert re.search(r"<title>Report of a, \d+ \w+ \d{4}</title>", page)
+    assert "<code>python -m search.report &#39;runs=[a]&#39; folder=out" in page
     *shown, log = done.stdout.splitlines()
     assert log.endswith("tables, figures and report.html: out")
     assert max(map(len, shown)) <= 80

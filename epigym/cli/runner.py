@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
@@ -140,7 +141,7 @@ def _read(arguments: list[str], settings: type[Any], command: str) -> list[str]:
 
 def _refuse_dashes(arguments: Sequence[str], options: Iterable[str], settings: type[Any], command: str) -> None:
     """Raise a UsageError for a setting, or a parameter of a domain, that is written as an option."""
-    for word, after in zip(arguments, [*arguments[1:], ""], strict=True):
+    for word, after in zip_longest(arguments, arguments[1:], fillvalue=""):
         name, equals, value = word.lstrip("-").partition("=")
         if name and word.startswith("-") and word.partition("=")[0] not in options:
             hints, name = hints_of(cast(Any, settings)), name.replace("-", "_")

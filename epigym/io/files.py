@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from epigym.errors import EpigymError, MissingError
 from epigym.names import is_one_line
@@ -68,15 +68,27 @@ def is_file(path: AnyPath) -> bool:
     return stat.S_ISREG(mode)
 
 
-def read_json(path: AnyPath) -> Any:
-    """The content of a JSON file; errors as `read`, and EpigymError when it is not JSON or names something twice."""
+def read_json(path: AnyPath, expected: str = "") -> Any:
+    """The content of a JSON file.
+
+    Args:
+        path: the file.
+        expected: what its content should be, for the message about other text.
+
+    Raises:
+        MissingError: when there is no such file.
+        EpigymError: when it cannot be read, is not JSON, or names something twice.
+    """
     text = read(path)
     try:
         content = json.loads(text, object_pairs_hook=partial(_object, path))
         if "\\u" in text:  # only an escape can say half a character, which no file takes
             json.dumps(content, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
-        raise EpigymError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
+        if not text.strip():
+            raise EpigymError(f"{path} is empty: expected {expected or 'JSON'}") from None
+        remedy = f"; expected {expected}" if expected else ""
+        raise EpigymError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}{remedy}") from None
     except UnicodeEncodeError:
         raise EpigymError(f"{path}: a text holds one half of a surrogate pair: write the character itself") from None
     except ValueError:
@@ -108,10 +120,34 @@ def read_rows(path: AnyPath, columns: Iterable[str]) -> list[dict[str, str]]:
 
 def read_plan(path: AnyPath) -> list[str]:
     """The action names in a plan file; errors as `read_json`, and EpigymError when it is not a JSON array of names."""
-    plan = read_json(path)
-    if not isinstance(plan, list) or not all(isinstance(action, str) for action in plan):
+    plan = read_json(path, "a plan, a JSON array of action names")
+    require_kind(path, plan, "plan")
+    if not _is_plan(plan):
         raise EpigymError(f"{path}: a plan is a JSON array of action names")
-    return plan
+    return cast(list[str], plan)
+
+
+def require_kind(path: AnyPath, content: Any, kind: str) -> None:
+    """Refuse the content of a JSON file that looks like that of another setting.
+
+    Args:
+        path: the file.
+        content: its content.
+        kind: `plan`, `policy` or `problem`, each the name of a setting, too.
+
+    Raises:
+        EpigymError: naming the setting that takes the file.
+    """
+    keys = content.keys() if isinstance(content, dict) else set[str]()
+    is_policy = "nodes" in keys or {"action", "branches"} <= keys
+    is_problem = "planning-task-info" in keys or {"domain", "problem"} <= keys
+    for found, holds in (("plan", _is_plan(content)), ("policy", is_policy), ("problem", is_problem)):
+        if holds and found != kind:
+            raise EpigymError(f"{path} is a {found}, not a {kind}: give it as {found}=")
+
+
+def _is_plan(content: Any) -> bool:
+    return isinstance(content, list) and all(isinstance(action, str) for action in content)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from epigym.errors import EpigymError, UsageError
-from epigym.io.files import read, read_json, write_text
+from epigym.io.files import read, read_json, require_kind, write_text
 from epigym.language.reading import SEMANTICS, Reading, Semantics
 from epigym.names import unknown
 from epigym.task.task import Task
@@ -140,7 +140,8 @@ _INAPPLICABLE = {
 
 
 def _load_json(path: Path, plank_compat: bool) -> Task:
-    content = read_json(path)
+    content = read_json(path, "a problem: a specification or a ground EPDDL task")
+    require_kind(path, content, "problem")
     if isinstance(content, dict) and "planning-task-info" in content:
         from epigym.language import ground_json
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 from epigym.config.values import make
 from epigym.errors import EpigymError, UsageError
-from epigym.io.files import read, read_json, write_json, write_text
+from epigym.io.files import read, read_json, require_kind, write_json, write_text
 from epigym.reference import semantics as reference
 from epigym.space.branching import Outcome, event_name, outcomes_of
 from epigym.space.kripke_model import KripkeModel
@@ -67,7 +67,9 @@ class Policy:
             MissingError: when there is no such file.
             EpigymError: when the file is no policy; the message names the location.
         """
-        return cls.from_dict(task, read_json(path), str(path))
+        content = read_json(path, "a policy")
+        require_kind(path, content, "policy")
+        return cls.from_dict(task, content, str(path))
 
     @classmethod
     def from_dict(cls, task: Task, content: Any, where: str = "policy") -> Policy:

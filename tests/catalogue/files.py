@@ -8,6 +8,7 @@ from tests.helpers.tasks import COIN, COUNTER, DELUDED
 _DEEP = f"goal {'-(' * 20_000}tail{')' * 20_000};"
 
 _MODEL = locate_shipped("linear", "coin_in_the_box").read_bytes()
+_CYCLE = "(define (domain d) (:types a - b b - a))\n(define (problem p) (:domain d) (:agents i) (:init) (:goal (p)))"
 _TABLE = (
     "domain,problem,configuration,consistent_beliefs,status,plan_length,expanded,actions,fluents,initial_worlds,"
     "search_seconds,total_seconds,peak_bytes,other_outcomes\n"
@@ -26,6 +27,13 @@ FILES: dict[str, tuple[str, str | bytes]] = {
     "latin.txt": ("text in Latin-1", "fluent caf\xe9;".encode("latin-1")),
     "utf16.txt": ("text in UTF-16", COIN.encode("utf-16")),
     "deep.txt": ("a goal of 20,000 levels", COIN + _DEEP),
+    "empty.txt": ("an empty file", ""),
+    "empty.epddl": ("another empty file", ""),
+    "empty.json": ("a third empty file", ""),
+    "words.txt": ("a text that is no problem", "some words only"),
+    "words.epddl": ("the same text", "some words only"),
+    "dotted.epddl": ("a name with a dot", "(define (problem b.1) (:domain d))"),
+    "cyclic.epddl": ("types below each other", _CYCLE),
     "plan.json": ("a plan of coin.txt", '["lift", "look", "shout"]'),
     "no_plan.json": ("a plan without actions", "[]"),
     "unknown_plan.json": ("a plan with an unknown action", '["lift", "fly"]'),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from typing import TypeAlias, TypeVar
 
+from epigym.language.epddl.readings import ReadingWarning
 from epigym.language.epddl.syntax import (
     ActionSchema,
     ActionType,
@@ -19,6 +20,7 @@ from epigym.language.epddl.syntax import (
     Observability,
 )
 from epigym.language.epddl.terms import (
+    NOTHING,
     Atom,
     Binder,
     Each,
@@ -84,6 +86,22 @@ def _check_titles(spec: Specification, libraries: list[tuple[LibraryFile, Source
         if name not in passed:
             hint = f"pass its file (libraries given: {', '.join(passed) or 'none'})"
             raise spec.domain_source.error(f"the action-type library {str(name)!r} is missing: {hint}", name)
+
+
+def _list_literals(
+    effects: List[Effect] | List[Literal], context: tuple[Binder | Formula, ...] = ()
+) -> Iterator[tuple[tuple[Binder | Formula, ...], Literal]]:
+    """The literals of effects, each with the binders and conditions around it."""
+    match effects:
+        case Item(Conditional() as effect):
+            yield from _list_literals(effect.literals, (*context, effect.condition))
+        case Item(Literal() as literal):
+            yield context, literal
+        case Several(_, parts):
+            for part in parts:
+                yield from _list_literals(part, context)
+        case Each(_, binder, body):
+            yield from _list_literals(body, (*context, binder))
 
 
 def _count(things: Sized, noun: str) -> str:
@@ -240,6 +258,19 @@ class _Checker:
             self.check_formula(event.precondition, scope)
         if event.effects is not None:
             self.check_elements(event.effects, scope, "object", self.check_effect)
+            self.warn_about_contradictions(event)
+
+    def warn_about_contradictions(self, event: EventSchema) -> None:
+        """Warn about atoms that an event adds and deletes under the same condition, in the same words."""
+        stated: dict[tuple[object, ...], bool] = {}
+        for context, literal in _list_literals(event.effects or NOTHING):
+            atom = literal.atom
+            if stated.setdefault((*context, atom), literal.positive) is not literal.positive:
+                is_conditional = any(not isinstance(one, Binder) for one in context)
+                when = "under the same condition" if is_conditional else "without a condition"
+                name = f"({' '.join((atom.predicate, *atom.arguments))})"
+                message = f"event {str(event.name)!r} both adds and deletes {name} {when}: it is added"
+                self.source.warn(message, atom.predicate, ReadingWarning)
 
     def check_effect(self, effect: Effect, scope: Scope) -> None:
         if isinstance(effect, Conditional):

@@ -37,6 +37,7 @@ _REMEDIES = (
     (r"\(default\s+\(", "a default is one type; for conditions write (:forall (?i - agent) (?i (if (f) T else T)))"),
     (r"\((?:implies|->|=>)", "for f -> g write (imply (f) (g))"),
 )
+_BEGINNING = "a file in EPDDL begins with (define (problem …), (define (domain …) or (define (action-type-library …)"
 _NAMES = {"NAME": "a name", "VARIABLE": "a variable", "KEYWORD": "a :keyword"}
 
 
@@ -80,16 +81,31 @@ def _check_nesting(source: SourceText, tree: Tree[Token]) -> None:
 def _parse_error(source: SourceText, error: UnexpectedInput) -> ParseError:
     advice = source.find_remedy(error.pos_in_stream or 0, _REMEDIES)
     if isinstance(error, UnexpectedCharacters):
-        hint = advice or "names start with a letter or '_'"
+        hint = advice or _advise_beginning(source) or _advise_name(source.text[: error.pos_in_stream])
         return source.error(f"unexpected character {error.char!r}; {hint}", error)
     assert isinstance(error, UnexpectedToken)
     token = error.token
     expected = _list_words(error.accepts or error.expected)
+    if not source.text.strip():
+        return source.error(f"the text is empty; {_BEGINNING}")
     if token.type == "$END":
-        return source.error(f"the text ends too early, expected {_format_words(expected)}")
+        beginning = f"; {beginning}" if (beginning := _advise_beginning(source)) else ""
+        return source.error(f"the text ends too early, expected {_format_words(expected)}{beginning}")
     kind = "reserved word " if token.type not in _NAMES and token.isidentifier() and "a name" in expected else ""
     hint = advice or did_you_mean(token, [word for word in expected if word not in _NAMES.values()])
+    hint = hint or _advise_beginning(source)
     return source.error(f"found {kind}{str(token)!r}, expected {_format_words(expected)}{hint and f'; {hint}'}", token)
+
+
+def _advise_beginning(source: SourceText) -> str:
+    """How a file begins, where the text has no such beginning; or else nothing."""
+    return "" if re.search(r"\(\s*define\b", source.text) else _BEGINNING
+
+
+def _advise_name(before: str) -> str:
+    """What names consist of, after a text that ends within a name; or else how they start."""
+    is_inside = re.search(r"[\w-]\Z", before)
+    return "names consist of letters, digits, '_' and '-'" if is_inside else "names start with a letter or '_'"
 
 
 def _list_words(terminals: Iterable[str]) -> list[str]:

@@ -151,12 +151,26 @@ def _declare_types(spec: Specification) -> None:
             source.warn(f"type {str(name)!r} is its own parent: it is read as a child of 'object'", name)
             parent = _OBJECT
         if parent not in spec.types:
+            if cycle := _find_cycle(spec.domain.types, name):
+                message = f"types in a cycle, {' - '.join(cycle)}: give one of them another parent"
+                raise source.error(message, name)
             if any(parent == other.name for other in spec.domain.types):
                 raise source.error(f"type {str(parent)!r} must be declared before its subtypes", parent)
             raise source.error(unknown("type", parent, spec.types), parent)
         if parent in INNER:
             raise source.error(f"the type {str(parent)!r} cannot have subtypes", parent)
         spec.types[name] = parent
+
+
+def _find_cycle(declared: Iterable[Typed], name: Symbol) -> list[Symbol]:
+    """The first cycle of types from a type over its parents on; empty if there is none."""
+    parents = {one.name: one.types[0] for one in declared if one.types and one.types[0] != one.name}
+    path = [name]
+    while (parent := parents.get(path[-1])) is not None:
+        if parent in path:
+            return [*path[path.index(parent) :], parent]
+        path.append(parent)
+    return []
 
 
 def _declare_entities(spec: Specification) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from epigym.language.mastar.actions import ActionStatements
 from epigym.language.mastar.initial import InitialStatements
-from epigym.language.mastar.syntax import Names, Node, conjuncts, parse, subtrees
+from epigym.language.mastar.syntax import BEGINNING, Names, Node, conjuncts, parse, subtrees
 from epigym.language.reading import Reading
 from epigym.language.source import SourceText
 from epigym.task import formula
@@ -88,6 +88,8 @@ def _read_declarations(source: SourceText, statements: Sequence[Node]) -> Names:
     """The declared names of a problem, after checking that it is complete."""
     names = Names(source)
     found = {str(statement.data) for statement in statements}
+    if not found:
+        raise source.error(f"the text is empty; {BEGINNING}")
     for needed in ("agent", "initially", "goal"):
         if needed not in found:
             raise source.error(f"the problem has no {needed!r} statement")

@@ -23,8 +23,12 @@ _GRAMMAR = Path(__file__).with_name("mastar.lark"), "problem", "formula"
 _FORMULA = frozenset({"MINUS", "LPAR", "OPERATOR", "NAME"})
 _WORD = re.compile(r"(?<!\w)[^\W\d][\w-]*")
 _STATEMENT = frozenset({"FLUENT", "ACTION", "AGENT", "EXECUTABLE", "INITIALLY", "GOAL"})
+_KEYWORDS = _STATEMENT | {"CAUSES", "DETERMINES", "ANNOUNCES", "OBSERVES", "AWARE_OF"}
 # Statements of EFP about attitudes, in the place of a verb such as `causes`.
 _ATTITUDES = frozenset({"has_attitude", "executes", "dox_announces"})
+
+BEGINNING = "a problem in mA* begins with declarations, such as 'fluent tail;'"
+_NAMES = "names consist of letters, digits and '_'"
 
 # Notations of other languages with their mA* counterparts.
 _KNOWLEDGE = "(?:K|Kw|[Kk]nows?)"
@@ -130,8 +134,10 @@ def parse(source: SourceText, start: str = "problem", names: Iterable[str] = ())
     try:
         tree = load_parser(*_GRAMMAR, positions=True).parse(text, start=start)
     except UnexpectedCharacters as error:
-        advice = source.find_remedy(error.pos_in_stream or 0, _REMEDIES)
-        raise source.error(f"unexpected character {error.char!r}{'; ' if advice else ''}{advice}", error) from None
+        place = error.pos_in_stream or 0
+        advice = source.find_remedy(place, _REMEDIES) or _advise_beginning(source, place)
+        advice = advice or (_NAMES if re.search(r"\w\Z", text[:place]) else "")
+        raise source.error(f"unexpected character {error.char!r}{f'; {advice}' if advice else ''}", error) from None
     except UnexpectedToken as error:
         raise _syntax_error(source, error) from None
     for name in tree.find_data("name") if words else ():
@@ -217,7 +223,15 @@ def _hint(source: SourceText, error: UnexpectedToken, expected: frozenset[str]) 
             return f"; the keyword is {keyword!r}, not {word!r}"
         if hint := did_you_mean(word, map(str.lower, terminals)):
             return f"; {hint}"
-    return ""
+    advice = _advise_beginning(source, error.token.end_pos or 0)
+    return f"; {advice}" if advice else ""
+
+
+def _advise_beginning(source: SourceText, offset: int) -> str:
+    """How a problem begins, where the text up to an offset has no statement and no keyword; or else nothing."""
+    words = _WORD.findall(source.text[:offset])
+    is_strange = source.file != "<formula>" and ";" not in source.text[:offset]
+    return BEGINNING if is_strange and not any(word.upper() in _KEYWORDS for word in words) else ""
 
 
 def _terminal(name: str) -> str:

@@ -75,6 +75,7 @@ def test_a_refused_command_leaves_no_folder(call: Call, tmp_path: Path, command:
 @pytest.mark.parametrize(
     ("line", "message"),
     {
+        "solve": "problem is not given: add problem=…",
         "slove": "unknown command 'slove': did you mean 'solve'?",
         "show coin.txt plan=[fly]": "plan, step 1: unknown action 'fly'",
         "show grapevine plank_compat=true": "plank_compat do not apply to it",

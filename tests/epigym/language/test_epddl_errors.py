@@ -36,7 +36,9 @@ def event(text: str) -> str:
 DOMAIN = [
     # words and grammar
     ("(:event 1e)", 9, "unexpected character '1'; names start with a letter or '_'"),
-    ("(:event é)", 9, "unexpected character 'é'"),
+    ("(:event é)", 9, "unexpected character 'é'; names start with a letter or '_'"),
+    ("(:event e.1)", 10, "unexpected character '.'; names consist of letters, digits, '_' and '-'"),
+    ("(:constants c b.1)", 16, "unexpected character '.'; names consist of letters, digits, '_' and '-'"),
     ("(:event e'x)", 10, 'unexpected character "\'"'),
     ("(:event and)", 9, "found reserved word 'and', expected a name"),
     ("(:event All)", 9, "found reserved word 'All', expected a name"),
@@ -71,6 +73,9 @@ DOMAIN = [
     ("(:types block - thing)", 17, "unknown type 'thing': expected one of 'agent', "),
     ("(:types block - agnet)", 17, "unknown type 'agnet': did you mean 'agent'?"),
     ("(:types small - big big)", 17, "type 'big' must be declared before its subtypes"),
+    ("(:types a - b b - a)", 9, "types in a cycle, a - b - a: give one of them another parent"),
+    ("(:types c - a a - b b - a)", 9, "types in a cycle, a - b - a: give one of them another parent"),
+    ("(:types c - a a - a)", 13, "type 'a' must be declared before its subtypes"),
     ("(:types agent)", 9, "the type 'agent' is built in"),
     ("(:types t - world)", 13, "the type 'world' cannot have subtypes"),
     ("(:types t t)", 11, "type 't' is declared twice"),
@@ -256,7 +261,7 @@ def test_wrong_libraries(wrong: str, column: int, message: str) -> None:
         (problem_text(), domain_text(""), LIBRARY.replace(" lib)", " d)"), "a library and the domain are both called"),
         (problem_text(), domain_text(""), LIBRARY.replace(" lib)", " prob)"), "a library and the problem are both"),
         (problem_text(), domain_text("")[:-1], LIBRARY, "the text ends too early, expected"),
-        (problem_text(), "", LIBRARY, "the text ends too early, expected ("),
+        (problem_text(), "", LIBRARY, "d.epddl:1:1: the text is empty; a file in EPDDL begins with (define"),
         (problem_text(), problem_text(), LIBRARY, "found 'problem', expected domain"),
         (problem_text() + "x", domain_text(""), LIBRARY, "found 'x', expected the end of the text"),
     ],
@@ -367,7 +372,12 @@ def test_pairs_of_worlds_are_not_limited_as_instances(monkeypatch: pytest.Monkey
         ("[" * 100_000, "nested too deeply"),
         ('{"domain": "d", "domain": "e"}', "spec.json: an object has the key 'domain' twice"),
         ('{"planning-task-info": {}}', "not the layout of a ground EPDDL task: missing or unknown 'actions'"),
-        ("[]", "the keys domain, problem, action-type-libraries, found list"),
+        ("[1]", "the keys domain, problem, action-type-libraries, found list"),
+        ('["lift"]', "spec.json is a plan, not a problem: give it as plan="),
+        ('{"nodes": []}', "spec.json is a policy, not a problem: give it as policy="),
+        ('{"action": "lift", "branches": []}', "spec.json is a policy, not a problem: give it as policy="),
+        (" ", "spec.json is empty: expected a problem: a specification or a ground EPDDL task"),
+        ("hello", "spec.json:1:1: not JSON: Expecting value; expected a problem: a specification or"),
         ('{"domain": "d", "problem": "p"}', "found domain, problem"),
         ('{"domain": "d", "problem": "p", "action-type-libraries": [], "x": 1}', "found domain, problem, action-type"),
         ('{"dom\\nain": "d", "problem": "p"}', r"found 'dom\nain', problem"),
@@ -380,3 +390,17 @@ def test_wrong_specification_files(tmp_path: Path, text: str, message: str) -> N
     spec = tmp_path / "spec.json"
     spec.write_text(text, encoding="utf-8")
     assert message in str(error_of(lambda: load(spec), EpigymError))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "1:1: the text is empty; a file in EPDDL begins with (define (problem …)"),
+        ("; a comment", "the text ends too early, expected (; a file in EPDDL begins with"),
+        ("hello world", "1:1: found 'hello', expected (; a file in EPDDL begins with"),
+        ("<html>", "1:1: found '<', expected (; a file in EPDDL begins with"),
+        ("(define (problem b.1) (:domain d))", "1:19: unexpected character '.'; names consist of letters, digits"),
+    ],
+)
+def test_a_text_that_is_no_epddl_is_answered_with_its_beginning(text: str, message: str) -> None:
+    assert message in str(error_of(lambda: ground_texts(SourceText("p.epddl", text), None))).splitlines()[0]

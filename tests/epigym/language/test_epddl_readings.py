@@ -123,6 +123,30 @@ def test_a_theory_that_gives_away_what_an_agent_should_not_know_warns() -> None:
     assert message == "p.epddl:5:2: agent 'A' is said not to know whether p, but does in some world"
 
 
+@pytest.mark.filterwarnings("ignore::epigym.language.epddl.readings.RequirementWarning")
+@pytest.mark.parametrize(
+    ("effects", "expected"),
+    [
+        ("(:and (p) (not (p)))", ["(p) without a condition"]),
+        ("(:and (not (r ?i)) (q) (r ?i))", ["(r ?i) without a condition"]),
+        ("(:and (when (q) (:and (p) (not (p)))))", ["(p) under the same condition"]),
+        ("(:and (when (q) (p)) (iff (q) (not (p))))", ["(p) under the same condition"]),
+        ("(:forall (?j - agent) (:and (r ?j) (not (r ?j))))", ["(r ?j) without a condition"]),
+        ("(:and (when (q) (p)) (when (not (q)) (not (p))))", []),
+        ("(:and (p) (p) (not (q)))", []),
+        ("(:and (:forall (?j - agent) (not (r ?j))) (r ?i))", []),  # a common way to move
+    ],
+)
+def test_an_atom_that_an_event_adds_and_deletes_warns(effects: str, expected: list[str]) -> None:
+    """As in mA*."""
+    messages = departures(f"(:event e :parameters (?i - agent) :effects {effects})")
+    contradictions = [message for message in messages if "adds and deletes" in message]
+    assert [message.partition(": ")[2] for message in contradictions] == [
+        f"event 'e' both adds and deletes {text}: it is added" for text in expected
+    ]
+    assert all(message.startswith("d.epddl:4:") for message in contradictions)
+
+
 # Requirements
 
 

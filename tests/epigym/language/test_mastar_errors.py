@@ -7,6 +7,7 @@ import pytest
 
 from epigym.errors import LimitError, ParseError, ProblemWarning
 from epigym.language import load, parse_formula, parse_mastar, theories
+from epigym.language.mastar.syntax import BEGINNING
 from epigym.reference.semantics import apply, holds
 from epigym.task.formula import believes, fluent
 
@@ -63,6 +64,7 @@ def error_of(text: str) -> ParseError:
         ("say dox_announces p;", 5, "leave such statements out, and write announcements with 'announces'"),
         ("goal p executes;", 8, "unexpected 'executes'; expected"),
         # names
+        ("fluent b.1;", 9, "unexpected character '.'; names consist of letters, digits and '_'"),
         ("executable akt;", 12, "unknown action 'akt': did you mean 'act'?"),
         ("executable act if B(ann, -pp);", 27, "unknown fluent 'pp': did you mean 'p'?"),
         ("act causes r;", 12, "unknown fluent 'r': expected one of 'p', 'q'"),
@@ -104,6 +106,23 @@ def test_wrong_texts(wrong: str, column: int, message: str) -> None:
     assert str(error).splitlines() == [f"some.txt:4:{column}: {error.message}", f"  {wrong}", marker]
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "some.txt:1:1: the text is empty; a problem in mA* begins with declarations, such as 'fluent tail;'"),
+        ("% a comment", "the text is empty; a problem in mA* begins with declarations"),
+        ("hello world", "some.txt:1:7: unexpected 'world'; expected 'announces', 'aware_of', 'causes', 'determines' or "
+         "'observes'; a problem in mA* begins with declarations"),
+        ("<html>", "some.txt:1:1: unexpected character '<'; a problem in mA* begins with declarations"),
+        ("fluent < p;", "some.txt:1:8: unexpected character '<'"),
+    ],
+)  # fmt: skip
+def test_a_text_that_is_no_problem_is_answered_with_its_beginning(text: str, message: str) -> None:
+    said = str(error_of(text)).splitlines()[0]
+    assert message in said
+    assert ("begins with" in said) is ("begins with" in message)
+
+
 def test_places() -> None:
     error = error_of(HEAD + "executable act if p\nact causes q;" + TAIL)
     assert (error.line, error.column) == (5, 1)
@@ -115,8 +134,8 @@ def test_places() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "column", "message"),
     [
-        ("", 1, 1, "the problem has no 'agent' statement"),
-        ("\n \n\t\n", 1, 1, "the problem has no 'agent' statement"),
+        ("", 1, 1, f"the text is empty; {BEGINNING}"),
+        ("\n \n\t\n", 1, 1, f"the text is empty; {BEGINNING}"),
         ("fluent p;\ninitially p; goal p;\n\n", 2, 21, "the problem has no 'agent' statement"),
         ("fluent p; agent a;\ngoal p;", 2, 8, "the problem has no 'initially' statement"),
         ("fluent p; agent a;\ninitially p; % and no goal", 2, 27, "the problem has no 'goal' statement"),

@@ -190,7 +190,14 @@ def test_only_plans_are_overwritten(
 def test_plan_files_that_cannot_be_read_are_explained(tmp_path: Path) -> None:
     with pytest.raises(MissingError, match=r"gone\.json: No such file"):
         read_plan("gone.json")
-    for text, message in (("[", "not JSON"), ('{"a": 1}', "is a JSON array"), ("[1]", "is a JSON array")):
+    for text, message in (
+        ("[", "not JSON"),
+        ('{"a": 1}', "is a JSON array"),
+        ("[1]", "is a JSON array"),
+        ("", "plan.json is empty: expected a plan, a JSON array"),
+        ('{"planning-task-info": 1}', "is a problem, not a plan: give it as problem="),
+        ('{"nodes": []}', "is a policy, not a plan: give it as policy="),
+    ):
         (tmp_path / "plan.json").write_text(text)
         with pytest.raises(EpigymError, match=message):
             read_plan(tmp_path / "plan.json")

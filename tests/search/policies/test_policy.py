@@ -144,6 +144,17 @@ def test_bad_files_are_one_line_with_the_place(content: Any, message: str) -> No
     assert "\n" not in str(caught.value)
 
 
+def test_files_of_other_settings_are_named(tmp_path: Path) -> None:
+    for text, message in (
+        ('["lift"]', "p.json is a plan, not a policy: give it as plan="),
+        ('{"planning-task-info": {}}', "p.json is a problem, not a policy: give it as problem="),
+        ("", "p.json is empty: expected a policy"),
+    ):
+        (tmp_path / "p.json").write_text(text)
+        with pytest.raises(EpigymError, match=re.escape(message)):
+            Policy.read(dice(), tmp_path / "p.json")
+
+
 def test_validation_names_branch_and_step(robots: Policy) -> None:
     def reason(number: int, change: Callable[[Node], Node]) -> str:
         nodes = list(robots.nodes)

@@ -1,6 +1,7 @@
 """Draw an e-state of a problem or the steps of a plan, and sum the problem up.
 
-The e-state is the initial one, or that after some actions; the page of a plan has all on the way.
+The e-state is the initial one, or that after some actions; the page of a plan has all on the way, that of a policy
+those of all outcomes.
 """
 
 from __future__ import annotations
@@ -10,16 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, cast
 
 import domains
 from epigym.cli.runner import run
 from epigym.cli.settings import TaskSettings, read_actions
 from epigym.config.values import require_writable
-from epigym.errors import UsageError
+from epigym.errors import EpigymError, UsageError
+from epigym.io.files import find_kind, is_file, read_json
 
 if TYPE_CHECKING:
     from epigym.space.space import StateSpace
+    from epigym.task.task import Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +33,7 @@ class Show(TaskSettings):
     out: Path | None = field(metadata={"written": "file"})
     after: list[str] | None
     plan: list[str] | str | None
+    policy: str | None = field(metadata={"exists": True})
     scene: bool
 
 
@@ -41,20 +46,23 @@ def show(settings: Show) -> None:
     from epigym.drawing import FULL_LABELS, write_picture
     from epigym.drawing.page import write_page
     from epigym.drawing.steps import walk
-    from epigym.space.space import StateSpace
 
     if settings.scene:
         scene = _scene(settings.problem)
-        after = [*scene.plan] if settings.after is None and settings.plan is None else settings.after
+        after = [*scene.plan] if settings.after is settings.plan is settings.policy is None else settings.after
         settings = replace(settings, parameters={**scene.parameters, **settings.parameters}, after=after)
-    if settings.after and settings.plan is not None:
-        raise UsageError("after and plan both name actions: give one of them")
+    given = [name for name in ("after", "plan", "policy") if getattr(settings, name) not in (None, [])]
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given[:2])} both name actions: give one of them")
     task = settings.load()
+    if (policy := settings.policy or _find_policy(settings.plan)) is not None:
+        _show_policy(task, policy, settings)
+        return
     if settings.plan is None:
         source, plan = "after", settings.after or []
     else:
         source, plan = read_actions(task, settings.plan)
-    space = StateSpace(task, consistent_beliefs=settings.consistent_beliefs)
+    space = _make_space(task, settings)
     try:
         state = walk(space, plan)[-1]
     except UsageError as error:
@@ -71,6 +79,38 @@ def show(settings: Show) -> None:
             warnings.warn(f"{out}: {len(model.worlds)} worlds are too many to read in a picture: {page}", stacklevel=1)
     print(_summary(space, state))
     print(f"drawn to {out}")
+
+
+def _find_policy(plan: list[str] | str | None) -> str | None:
+    """The file of a plan, if its content is a policy."""
+    is_json = isinstance(plan, str) and plan.endswith(".json") and is_file(plan)
+    return cast(str, plan) if is_json and find_kind(read_json(cast(str, plan))) == "policy" else None
+
+
+def _show_policy(task: Task, file: str, settings: Show) -> None:
+    """Write the page or the graph of a policy.
+
+    Raises:
+        EpigymError: when the file is no policy, or the policy not valid.
+    """
+    policy = resolve_name("search.policies.policy:Policy").read(task, file)
+    out = settings.out or Path(f"{Path(settings.problem).stem}.html")
+    if out.suffix not in (".html", ".dot"):
+        raise UsageError(f"out={out}: a policy is drawn as a page (.html) or a graph (.dot)")
+    require_writable(out, "out")
+    validation = policy.validate(settings.consistent_beliefs)
+    if not validation.valid:
+        raise EpigymError(f"{file}: the policy is not valid: {validation.reason}")
+    policy.write(out)
+    space = _make_space(task, settings)
+    print(_summary(space, space.initial))
+    print(f"drawn to {out}")
+
+
+def _make_space(task: Task, settings: Show) -> StateSpace:
+    from epigym.space.space import StateSpace
+
+    return StateSpace(task, consistent_beliefs=settings.consistent_beliefs)
 
 
 def _scene(name: str) -> domains.Scene:

@@ -122,7 +122,7 @@ def read_plan(path: AnyPath) -> list[str]:
     """The action names in a plan file; errors as `read_json`, and EpigymError when it is not a JSON array of names."""
     plan = read_json(path, "a plan, a JSON array of action names")
     require_kind(path, plan, "plan")
-    if not _is_plan(plan):
+    if find_kind(plan) != "plan":
         raise EpigymError(f"{path}: a plan is a JSON array of action names")
     return cast(list[str], plan)
 
@@ -138,16 +138,18 @@ def require_kind(path: AnyPath, content: Any, kind: str) -> None:
     Raises:
         EpigymError: naming the setting that takes the file.
     """
+    if (found := find_kind(content)) not in ("", kind):
+        raise EpigymError(f"{path} is a {found}, not a {kind}: give it as {found}=")
+
+
+def find_kind(content: Any) -> str:
+    """What the content of a JSON file looks like: `plan`, `policy`, `problem`, or an empty text for anything else."""
+    if isinstance(content, list) and all(isinstance(action, str) for action in content):
+        return "plan"
     keys = content.keys() if isinstance(content, dict) else set[str]()
-    is_policy = "nodes" in keys or {"action", "branches"} <= keys
-    is_problem = "planning-task-info" in keys or {"domain", "problem"} <= keys
-    for found, holds in (("plan", _is_plan(content)), ("policy", is_policy), ("problem", is_problem)):
-        if holds and found != kind:
-            raise EpigymError(f"{path} is a {found}, not a {kind}: give it as {found}=")
-
-
-def _is_plan(content: Any) -> bool:
-    return isinstance(content, list) and all(isinstance(action, str) for action in content)
+    if "nodes" in keys or {"action", "branches"} <= keys:
+        return "policy"
+    return "problem" if "planning-task-info" in keys or {"domain", "problem"} <= keys else ""
 
 
 @contextmanager

@@ -14,11 +14,12 @@ from epigym.drawing import format_dot
 from epigym.drawing.page import render_page, render_policy_page, write_page
 from epigym.drawing.steps import walk
 from epigym.errors import UsageError
-from epigym.language import parse_mastar
+from epigym.language import Reading, parse_mastar
 from epigym.problem import domain_problem, load_problem
 from epigym.space.space import StateSpace
 from epigym.task.formula import and_, believes, fluent
 from epigym.task.task import Action, EState, Event, Task
+from tests.helpers.benchmark_files import ROOT
 from tests.helpers.episodes import find_strong
 from tests.helpers.html import Page
 from tests.helpers.muddy_robots import muddy_robots
@@ -172,6 +173,38 @@ def test_show_writes_or_draws(
     assert main(["show", "coin.txt", name, "out=plan.dot"]) == 0
     space = StateSpace(parse_mastar(COIN))
     assert Path("plan.dot").read_text(encoding="utf-8") == format_dot(space.model(walk(space, PLAN)[-1]))
+
+
+def test_show_draws_a_saved_policy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lamp, domain, library = (str(ROOT / "docs/epddl" / f"{name}.epddl") for name in ("lamp-1", "lamp", "kinds"))
+    policy = find_strong(load_problem(lamp, Reading(domain_file=domain, libraries=(library,))))
+    files = [lamp, f"domain_file={domain}", f"libraries=[{library}]"]
+    for name in ("policy.json", "policy.tree.json", "page.html", "graph.dot"):
+        policy.write(name)
+    for word, out in (
+        ("policy=policy.json", "page.html"),
+        ("plan=policy.tree.json", "page.html"),
+        ("plan=policy.json", "graph.dot"),
+    ):
+        assert main(["show", *files, word, f"out=x{Path(out).suffix}"]) == 0
+        assert Path(f"x{Path(out).suffix}").read_text(encoding="utf-8") == Path(out).read_text(encoding="utf-8")
+    assert main(["show", *files, "policy=policy.json"]) == 0
+    assert Path("lamp-1.html").read_text(encoding="utf-8") == Path("page.html").read_text(encoding="utf-8")
+    capsys.readouterr()
+    for word, code, message in (
+        ("out=x.png", 64, "out=x.png: a policy is drawn as a page (.html) or a graph (.dot)"),
+        ("after=lift", 64, "after and policy both name actions: give one of them"),
+        ("plan=lift", 64, "plan and policy both name actions: give one of them"),
+    ):
+        assert main(["show", *files, "policy=policy.json", word]) == code
+        assert capsys.readouterr().err == f"error: {message}\n"
+    Path("coin.txt").write_text(COIN)
+    assert main(["show", "coin.txt", "policy=policy.json"]) == 65
+    assert "policy.json: the policy is not valid: " in capsys.readouterr().err
+    assert not Path("coin.html").exists()
 
 
 def test_a_policy_holds_every_branch_once() -> None:

@@ -1,17 +1,20 @@
 """What an installation without any extra can do, and what it says where it needs one."""
 
+import json
 import re
 import subprocess
 import sys
 import tomllib
 from dataclasses import replace
+from importlib.metadata import PathDistribution as Distribution
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from epigym.cli.codes import ExitCode
-from epigym.config.packages import extras
+from epigym.config.packages import PLACE, extras, missing
 from learn.models import open_model
 from learn.models.shipped import locate_shipped
 from tests.helpers.benchmark_files import ROOT
@@ -120,7 +123,8 @@ def test_what_needs_an_extra_says_so_in_one_line(tmp_path: Path, command: str, p
     network = open_model(locate_shipped("gine", "gossip"))
     replace(network, kind="paper").write(tmp_path / "paper" / "model.safetensors")
     ended = lightly(*command.split(), cwd=tmp_path)
-    assert ended.stderr == f"error: needs {package}: pip install 'epigym[{extra}]'\n"
+    assert ended.stderr == f"error: {missing(package)}\n"
+    assert f"[{extra}]'" in ended.stderr
     assert ended.returncode == ExitCode.NO_INPUT
 
 
@@ -140,7 +144,30 @@ def test_so_do_functions(tmp_path: Path, expression: str, package: str, extra: s
         f"import epigym, gymnasium\n{start}\nobservation, _ = env.reset(seed=0)\n{expression}"
     )
     ended = lightly("script", cwd=tmp_path)
-    assert ended.stderr.endswith(f"MissingError: needs {package}: pip install 'epigym[{extra}]'\n")
+    assert ended.stderr.endswith(f"MissingError: {missing(package)}\n")
+    assert f"[{extra}]'" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("source", "command"),
+    [
+        (None, "pip install 'epigym[learn]'"),
+        ({"url": f"file://{PLACE}", "dir_info": {"editable": True}}, f"pip install -e '{PLACE}[learn]'"),
+        ({"url": "file:///e.whl", "archive_info": {}}, "pip install 'epigym[learn] @ file:///e.whl'"),
+        ({"url": "file:///e", "dir_info": {}}, "pip install 'epigym[learn] @ file:///e'"),
+    ],
+)
+def test_the_command_fits_the_installation(
+    source: dict[str, Any] | None, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = None if source is None else json.dumps(source)
+    monkeypatch.setattr(Distribution, "read_text", lambda *_: text)
+    monkeypatch.setattr(Distribution, "requires", ['torch>=2; extra == "learn"'])
+    monkeypatch.chdir(tmp_path)
+    assert str(missing("torch")) == f"needs torch: {command}"
+    assert missing("numpy") is None
+    monkeypatch.chdir(PLACE)
+    assert str(missing("torch")) == f"needs torch: {command.replace(str(PLACE) + '[', '.[')}"
 
 
 def test_a_package_that_no_extra_installs_is_not_explained() -> None:

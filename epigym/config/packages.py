@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gc
+import json
 import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from epigym.errors import EpigymError, MissingError
 
@@ -75,9 +78,26 @@ def count_import_seconds() -> float:
 
 def missing(package: str) -> MissingError | None:
     """The error for a package that is not installed, by the name of its module; None where no extra installs it."""
-    from importlib.metadata import requires  # takes longer to import than this package
+    from importlib.metadata import distribution  # takes longer to import than this package
 
-    name = package.replace("_", "-")
-    found = (re.fullmatch(rf"{re.escape(name)}\W.*extra == \"(\w+)\"", one) for one in requires("epigym") or ())
+    name, installed = package.replace("_", "-"), distribution("epigym")
+    found = (re.fullmatch(rf"{re.escape(name)}\W.*extra == \"(\w+)\"", one) for one in installed.requires or ())
     extra = next((one[1] for one in found if one), None)
-    return MissingError(f"needs {name}: pip install 'epigym[{extra}]'") if extra else None
+    if extra is None:
+        return None
+    source = json.loads(installed.read_text("direct_url.json") or "{}")
+    return MissingError(f"needs {name}: {_format_install(extra, source)}")
+
+
+def _format_install(extra: str, source: Mapping[str, Any]) -> str:
+    """The command that installs an extra.
+
+    Args:
+        extra: its name.
+        source: `direct_url.json` of the installation (PEP 610), empty for one from an index.
+    """
+    if source.get("dir_info", {}).get("editable"):
+        place = "." if Path.cwd() == PLACE else PLACE
+        return f"pip install -e {shlex.quote(f'{place}[{extra}]')}"
+    origin = f" @ {source['url']}" if source else ""
+    return f"pip install {shlex.quote(f'epigym[{extra}]{origin}')}"

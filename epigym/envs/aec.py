@@ -91,6 +91,7 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
     Attributes:
         central: the `EpistemicEnv` itself, with the task, the space, and the e-state as it is.
         action_names: for each agent the names of its actions.
+        actors: for each action the agent that takes it; None for those that belong to all agents.
 
     Raises:
         TypeError: when `env` is no environment of epigym.
@@ -129,7 +130,11 @@ class EpistemicAECEnv(AECEnv):  # type: ignore[misc]
         self._layers = _observation_wrappers(env)
         self.max_rounds = convert(max_rounds, Count, "max_rounds")
         task = self.central.task
-        self._own = _own_actions(task, actors or {})
+        self.actors = _find_actors(task, actors or {})
+        who = list(self.actors.values())
+        self._own = {
+            agent: own for agent in task.agents if len(own := np.flatnonzero([one in (agent, None) for one in who]))
+        }
         self.action_names = {
             agent: ("wait", *(task.actions[action].name for action in own)) for agent, own in self._own.items()
         }
@@ -322,8 +327,8 @@ def _observation_wrappers(env: gymnasium.Env[Any, Any]) -> list[gymnasium.Observ
     return found[::-1]
 
 
-def _own_actions(task: Task, actors: Mapping[str, str]) -> dict[str, NDArray[np.intp]]:
-    """The actions of each agent that has any, intp[n]: its own, and those without a named actor.
+def _find_actors(task: Task, actors: Mapping[str, str]) -> dict[str, str | None]:
+    """By action the agent that takes it: the one that `actors` names, or else the domain; None for all agents.
 
     Raises:
         EpigymError: when there is no action or agent of a name.
@@ -335,6 +340,4 @@ def _own_actions(task: Task, actors: Mapping[str, str]) -> dict[str, NDArray[np.
         if agent not in task.agents:
             raise EpigymError(f"actors[{action!r}]: {unknown('agent', str(agent), task.agents)}")
     told = task.structure.actors if task.structure else ()
-    who = [actors.get(name, actor) for name, actor in zip(names, told or (None,) * len(names), strict=True)]
-    own = {agent: np.flatnonzero([actor in (agent, None) for actor in who]) for agent in task.agents}
-    return {agent: actions for agent, actions in own.items() if len(actions)}
+    return {**dict(zip(names, told or (None,) * len(names), strict=True)), **actors}

@@ -8,7 +8,11 @@ from tests.helpers.tasks import COIN, COUNTER, DELUDED
 _DEEP = f"goal {'-(' * 20_000}tail{')' * 20_000};"
 
 _MODEL = locate_shipped("linear", "coin_in_the_box").read_bytes()
-_CYCLE = "(define (domain d) (:types a - b b - a))\n(define (problem p) (:domain d) (:agents i) (:init) (:goal (p)))"
+_MODEL_OF_ONE = ":worlds (w) :relations (i (w w)) :labels (w ()) :designated (w)"
+_CYCLE = (
+    "(define (domain d) (:types a - b b - a))\n"
+    f"(define (problem p) (:domain d) (:agents i) (:init {_MODEL_OF_ONE}) (:goal (p)))"
+)
 _TABLE = (
     "domain,problem,configuration,consistent_beliefs,status,plan_length,expanded,actions,fluents,initial_worlds,"
     "search_seconds,total_seconds,peak_bytes,other_outcomes\n"

@@ -1,6 +1,7 @@
 """The agents' own environment: what each sees, may do and is told, and what PettingZoo asks of it."""
 
 import pickle
+import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,6 +26,7 @@ from epigym.language import parse_mastar
 from epigym.reference import semantics as reference
 from epigym.task.formula import and_, believes, or_
 from epigym.task.task import Action
+from tests.helpers.benchmark_files import ROOT
 
 DOMAINS = ["CoinInTheBox", "Grapevine", "ConsecutiveNumbers", "SearchAndRescue"]
 KNOWING = "(B(b, tail) | B(b, -tail))"
@@ -114,7 +116,9 @@ def test_actors() -> None:
         "b": ("wait", "sense_b", "tell_b_a", "act_assemble", "act_res"),
     }
     single = gymnasium.make("epi/AssemblyLine-v0")
+    assert (env.actors["sense_b"], env.actors["act_res"]) == ("b", None)
     env = EpistemicAECEnv(single, actors={"act_assemble": "a", "act_res": "b"})
+    assert (env.actors["sense_b"], env.actors["act_res"]) == ("b", "b")
     assert (env.action_names["a"][-1], env.action_names["b"][-1]) == ("act_assemble", "act_res")
     moves = [action.name for action in gymnasium.make("epi/SelectiveCommunication-v0").unwrapped.task.actions]
     env = EpistemicAECEnv(gymnasium.make("epi/SelectiveCommunication-v0"), actors=dict.fromkeys(moves, "a"))
@@ -252,6 +256,17 @@ DOOR = """
     look_b determines open; b observes look_b; a aware_of look_b;
     initially open, -inside; initially C([a,b], -inside); goal inside;
 """
+
+
+def test_the_documented_plan_names_an_action_without_an_actor() -> None:
+    """Where it would find nothing."""
+    text = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec(re.search(r"def coordinated_plan.*?return None\n", text, re.DOTALL)[0], names)  # type: ignore[index]
+    env = EpistemicAECEnv(EpistemicEnv(parse_mastar(DOOR)), actors={"enter": "a"})
+    env.reset()
+    with pytest.raises(ValueError, match=r"^look_b has no actor: .*actors={'look_b': agent}"):
+        names["coordinated_plan"](env, "a")
 
 
 @pytest.mark.parametrize("invalid_action", ["noop", "error"])

@@ -11,6 +11,7 @@ baselines on new problems, used neither for training nor for choosing. The heuri
 from __future__ import annotations
 
 import logging
+import math
 import shlex
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -19,7 +20,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from epigym.cli.runner import run
-from epigym.cli.settings import ProblemSettings
+from epigym.cli.settings import ProblemSettings, is_sampled
 from epigym.cli.words import write_override
 from learn.training.options import Training
 
@@ -43,7 +44,8 @@ def train(settings: Train) -> float | None:
     """Train a network; print its validation, a command that searches with it, and the verdict.
 
     Returns:
-        Its validation score; the lower, the better. None in all but the main process of a distributed training.
+        Its validation score; the lower, the better. Infinity if it diverged and the settings are sampled, so that the
+        sampling goes on. None in all but the main process of a distributed training.
 
     Raises:
         EpigymError: when a problem or a setting is wrong, or no step was taken.
@@ -54,9 +56,16 @@ def train(settings: Train) -> float | None:
     from rich.console import Console
 
     from learn.training.fitting import fit_network
+    from learn.training.module import DivergedError
     from learn.training.report.report import list_files, make_metrics_table
 
-    finished = fit_network(settings, source)
+    try:
+        finished = fit_network(settings, source)
+    except DivergedError as error:
+        if not is_sampled():
+            raise
+        logger.error("%s", error)
+        return math.inf
     if finished is None:
         return None
     Console().print(make_metrics_table(finished.metrics))

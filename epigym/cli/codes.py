@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import sys
+import traceback
 
 from epigym.errors import EpigymError, MissingError, UsageError
 
@@ -63,8 +64,14 @@ def line(error: BaseException) -> str:
         return f"cannot write {error.filename or ''}: {error.strerror or error}".replace(" :", ":")
     if isinstance(error, EpigymError):
         return str(error)
-    first = str(error).strip().partition("\n")[0]
+    first = str(error).strip().partition("\n")[0] or f"at {_find_place(error)}"
     return f"{type(error).__name__}: {first} (add debug=true for the traceback)"
+
+
+def _find_place(error: BaseException) -> str:
+    """The file, line and function where an exception was raised."""
+    *_, last = traceback.extract_tb(error.__traceback__) or [None]
+    return "an unknown place" if last is None else f"{last.filename}:{last.lineno} in {last.name}"
 
 
 def fail(error: BaseException) -> ExitCode:

@@ -112,10 +112,20 @@ def read_actions(task: Task, plan: list[str] | str) -> tuple[str, list[str]]:
     return "plan", [plan]
 
 
+def is_sweep() -> bool:
+    """Whether this is a job of a sweep."""
+    return HydraConfig.initialized() and HydraConfig.get().mode is RunMode.MULTIRUN
+
+
+def is_sampled() -> bool:
+    """Whether this is a job of a sweeper that samples settings by the results of other jobs, such as Optuna."""
+    return is_sweep() and HydraConfig.get().runtime.choices["hydra/sweeper"] != "basic"
+
+
 def _job_folder(alone: str | None) -> str | None:
     """The folder that Hydra makes, of a job of a sweep or as `hydra.run.dir` names it; else `alone`."""
     hydra = HydraConfig.get()
-    is_made = hydra.mode is RunMode.MULTIRUN or hydra.run.dir != "."
+    is_made = is_sweep() or hydra.run.dir != "."
     return hydra.runtime.output_dir if is_made else alone
 
 

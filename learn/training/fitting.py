@@ -16,6 +16,7 @@ from lightning import Trainer, seed_everything
 from lightning.pytorch.callbacks import EarlyStopping
 from torch import nn
 
+from epigym.cli.settings import is_sweep
 from epigym.config.targets import full_name, make
 from epigym.encoding.encoder import Encoding, make_encoder, make_encoding
 from epigym.encoding.pyg import to_pyg
@@ -34,7 +35,7 @@ from learn.training.data_module import RolloutData
 from learn.training.expert.aggregation import Aggregation
 from learn.training.judging import Agent, Judge
 from learn.training.module import DivergedError, GineModule
-from learn.training.options import CHECKPOINTS, LAST, RUN_FILE, LossValidation, SearchValidation, Training
+from learn.training.options import CHECKPOINTS, DIVERGED, LAST, RUN_FILE, LossValidation, SearchValidation, Training
 from learn.training.problems import find_first_task, fits, sample_tiers
 from learn.training.report.pictures import draw_curves, draw_predictions, draw_search_curves
 from learn.training.report.report import measure_baselines, measure_errors, write_record
@@ -197,7 +198,7 @@ def _record(
     record["verdict"] = verdict and verdict.to_dict()
     write_record(record, settings.run_dir / RUN_FILE)
     if isinstance(error, DivergedError):
-        raise EpigymError(f"{error}; the best network before is kept") from None
+        raise DivergedError(f"{error}; the best network before is kept") from None
     if error is not None:
         remedy = f"go on with ckpt_path=last run_dir={settings.run_dir}"
         is_kept = (settings.run_dir / CHECKPOINTS / LAST).exists()
@@ -206,7 +207,7 @@ def _record(
 
 
 def _describe_stop(error: EarlyEnd | None) -> str:
-    return "" if error is None else "diverged" if isinstance(error, DivergedError) else "interrupted"
+    return "" if error is None else DIVERGED if isinstance(error, DivergedError) else "interrupted"
 
 
 def _count_aggregations(settings: Training, trainer: Trainer, epoch: int) -> int:
@@ -368,6 +369,7 @@ def _require_same(path: Path, module: GineModule) -> None:
     if different:
         raise CheckpointError(
             f"{path} is of a training with other settings ({', '.join(different)}): give the same, or train anew"
+            + (" in another hydra.sweep.dir=" if is_sweep() else "")
         )
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
+from epigym.cli.settings import is_sweep
 from epigym.config.targets import TARGET
 from epigym.config.values import UNSET, Above, Amount, AtLeast, AtMost, Below, Count, Natural, Positive, Share
 from epigym.errors import MissingError, UsageError
@@ -19,6 +20,8 @@ from learn.models.gine.kinds import CLASSES, PAPER, Margin
 
 RUN_FILE, OVERRIDES = "run.json", "overrides.yaml"
 """The record of a run, written into its folder when it is finished, and its settings of the command line."""
+DIVERGED = "diverged"
+"""How a training ended that diverged, in its record."""
 CHECKPOINTS, LAST = "checkpoints", "last.ckpt"
 """The subfolder of a run with Lightning's checkpoints, and the file of the one of the last epoch."""
 ENCODING = {"makes": "epigym.encoding.encoder:make_encoding"}
@@ -172,7 +175,8 @@ class Training(SourceOptions):
             raise MissingError(f"ckpt_path={self.ckpt_path}: there is no file {checkpoint}")
         is_there = any(one.exists() for one in (path, self.run_dir / RUN_FILE, self.run_dir / MODEL_FILE))
         if is_there and (checkpoint is None or checkpoint.resolve() != path.resolve()):
-            remedy = "go on with ckpt_path=last, or name another" if path.exists() else "name another"
+            another = "name another hydra.sweep.dir=, where a study goes on, too" if is_sweep() else "name another"
+            remedy = f"go on with ckpt_path=last, or {another}" if path.exists() else another
             raise UsageError(f"run_dir={self.run_dir}: there is a training: {remedy}")
         if isinstance(self.validation, LossValidation) and isinstance(self.objective, RankingOptions):
             raise UsageError("validation=distance measures distances: give objective=distance, or validation=ranking")

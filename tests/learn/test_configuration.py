@@ -1,6 +1,7 @@
 """The configuration of trainings: groups that choose each other, the open trainer, experiments, and sweepers."""
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -17,10 +18,12 @@ from epigym.config.packages import PLACE
 from learn.rollouts import Rollouts
 from learn.train import Train
 from learn.training.options import LossValidation, SearchValidation, as_yaml
+from learn.training.report.comparison import compare_runs
 from tests.helpers.commands import compose
 from tests.helpers.marks import slow_but
 from tests.helpers.runs import SEARCHED
 
+LR = "model.optimizer.lr"
 PAPERS = ("hash", "map", "bitmask")
 
 
@@ -124,6 +127,36 @@ def test_a_sweeper_minimises_the_validation_score(tmp_path: Path) -> None:
     assert len({(job / "overrides.yaml").read_text() for job in jobs}) == 3
     best = (tmp_path / "sweep" / "optimization_results.yaml").read_text()
     assert float(re.search(r"best_value: (\S+)", best)[1]) == min(scores)  # type: ignore[index]
+
+
+@pytest.mark.slow
+def test_a_study_goes_on_and_a_training_that_diverges_fails_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    optuna = pytest.importorskip("optuna")
+    monkeypatch.chdir(tmp_path)
+    study = (*SEARCHED, "trainer.max_epochs=1", "-m", "hydra/sweeper=optuna", "hydra.sweeper.n_trials=2",
+             "hydra.sweeper.n_jobs=1", "hydra.sweeper.storage=sqlite:///study.db", "hydra.sweeper.study_name=lr",
+             "hydra.sweeper.sampler.seed=10", f"{LR}=choice(1e-3,1e30)")  # fmt: skip
+    first = run(*study, "hydra.sweep.dir=first")
+    assert first.returncode == 0, first.stderr
+    assert "the training diverged" in first.stdout
+    [best, diverged] = optuna.load_study(study_name="lr", storage="sqlite:///study.db").trials
+    assert (diverged.value, diverged.params, best.params) == (math.inf, {LR: 1e30}, {LR: 1e-3})
+    assert f"best_value: {best.value}" in Path("first/optimization_results.yaml").read_text()
+
+    for words, message in (
+        ((), "there is a training: go on with ckpt_path=last, or name another hydra.sweep.dir=, where a study goes on"),
+        (("ckpt_path=last", "hydra.sweeper.sampler.seed=0"), "give the same, or train anew in another hydra.sweep.dir="),
+    ):
+        again = run(*study, "hydra.sweep.dir=first", *words)
+        assert again.returncode != 0
+        assert message in again.stderr + again.stdout
+    assert run(*study, "hydra.sweep.dir=second").returncode == 0
+    assert len(optuna.load_study(study_name="lr", storage="sqlite:///study.db").trials) == 6
+
+    rows = compare_runs(Path("first"))
+    assert [row["validation"].endswith(", then diverged") for row in rows].count(True) == 1
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import yaml
 
 from epigym.errors import EpigymError, MissingError
 from epigym.io.checksummed import read_checksummed
-from learn.training.options import OVERRIDES, RUN_FILE
+from learn.training.options import DIVERGED, OVERRIDES, RUN_FILE
 from learn.training.verdict import UNTRAINED
 
 logger = logging.getLogger(__name__)
@@ -103,7 +103,7 @@ def _make_row(record: Mapping[str, Any], folder: str, differs: str) -> dict[str,
         "folder": folder,
         "trained on": _describe_training(record),
         "differs": differs,
-        "validation": _describe_validation(metrics),
+        "validation": _describe_validation(metrics) + (", then diverged" if record["stopped"] == DIVERGED else ""),
         **_describe_verdict(record["verdict"]),
         "encoding": record["encoding"],
         "objective": record["objective"],

@@ -9,18 +9,22 @@ import textwrap
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import domains
 from domains.domain import Domain
+from domains.instances import Parameters
 from domains.output import end_at_closed_pipe, replace_unknown_characters
 from domains.suites import SUITES
 from domains.words import write_value
 from domains.writing.epddl import parts
 
+_MOST_INSTANCES, _MOST_ELEMENTS = 12, 4
+"""The most instances, and elements of a parameter, that are shown without `--all`."""
 _EXAMPLES = """
 examples:
   python -m domains                                    domains, their parameters and suites
-  python -m domains show grapevine                     the documentation of a domain and its instances
+  python -m domains show grapevine                     the parameters, documentation and first instances of a domain
   python -m domains write grapevine agents=3 rooms=2   the text of a problem
   python -m domains write coin_in_the_box/pl_5 > problem.txt
   python -m domains write gossip agents=4 > problem.epddl           with its domain and library in the same file
@@ -37,7 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        options = _parser().parse_args(arguments)
+        options, others = _parser().parse_known_args(arguments)
+        if others:
+            raise domains.DomainError(f"unknown option {others[0]!r}: a parameter is given as name=value, as agents=3")
         match options.command:
             case "write":
                 parameters = domains.read_parameters(options.parameters)
@@ -47,7 +53,7 @@ def _run(arguments: Sequence[str] | None) -> int:
                 else:
                     _write_files(options.problem, text, options.files)
             case "show":
-                print(_documentation(domains.find(options.domain)[0]))
+                print(_documentation(domains.find(options.domain)[0], is_whole=options.all))
             case _:
                 print(_overview())
     except domains.DomainError as error:
@@ -88,7 +94,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"epigym {version('epigym')}", help="show the version")
     commands = parser.add_subparsers(dest="command", metavar="{list,show,write}")
     commands.add_parser("list", help="list domains, their parameters and suites (the default)")
-    show = commands.add_parser("show", help="show the documentation and the instances of a domain")
+    show = commands.add_parser("show", help="show the parameters, the documentation and the instances of a domain")
+    show.add_argument("--all", action="store_true", help="list all instances, with whole values of parameters")
     show.add_argument("domain", help="a domain, such as grapevine")
     write = commands.add_parser("write", help="print the text of a problem")
     write.add_argument(
@@ -117,15 +124,31 @@ def _overview() -> str:
     )
 
 
-def _documentation(domain: Domain) -> str:
-    instances = [
-        (f"{domain.name}/{name}", " ".join(f"{key}={write_value(value)}" for key, value in parameters.items()))
-        for name, parameters in domain.instances.items()
-    ]
-    head = f"{domain.name}({_parameters(domain)})"
+def _documentation(domain: Domain, *, is_whole: bool) -> str:
+    """The parameters of a domain, what it is about, and its instances: the first ones, or all."""
+    summary, _, text = domain.documentation.partition("\n\n")
+    about, _, rest = text.partition("Args:\n")
+    meanings, _, source = rest.partition("\n\n")
+    head = [f"{domain.name}({_parameters(domain)})", "", summary, "", "parameters:", meanings, "", about + source, ""]
     note = "Actions can make beliefs inconsistent; consistent_beliefs=true leaves such e-states out.\n"
-    about = [domain.documentation, "", *([] if domain.consistent_beliefs else [note])]
-    return "\n".join([head, "", *about, *_table(("instance", "parameters"), instances)])
+    names = list(domain.instances)
+    shown = names if is_whole else names[:_MOST_INSTANCES]
+    rows = [(f"{domain.name}/{name}", _format_instance(domain.instances[name], is_whole)) for name in shown]
+    more = f"… and {len(names) - len(shown)} more: python -m domains show {domain.name} --all lists all"
+    table = [*_table(("instance", "parameters"), rows), *([more] if len(shown) < len(names) else [])]
+    return "\n".join([*head, *([] if domain.consistent_beliefs else [note]), *table])
+
+
+def _format_instance(parameters: Parameters, is_whole: bool) -> str:
+    write = write_value if is_whole else _shorten
+    return " ".join(f"{name}={write(value)}" for name, value in parameters.items())
+
+
+def _shorten(value: Any) -> str:
+    """A value with the first elements of a long list, and the number of the others."""
+    if not isinstance(value, list | tuple) or len(value) <= _MOST_ELEMENTS:
+        return write_value(value)
+    return f"{write_value(value[:_MOST_ELEMENTS])[:-1]}, … {len(value) - _MOST_ELEMENTS} more]"
 
 
 def _parameters(domain: Domain) -> str:

@@ -36,8 +36,38 @@ def test_show_explains_the_parameters_and_lists_the_instances(capsys: pytest.Cap
     assert "consistent_beliefs=true" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", list(domains.DOMAINS))
+def test_show_begins_with_the_parameters_and_cuts_long_lists(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", name]) == 0
+    shown = capsys.readouterr().out
+    lines, instances = shown.splitlines(), [f"{name}/{instance}" for instance in domains.DOMAINS[name].instances]
+    assert [line.split()[0] for line in lines if line.startswith(f"{name}/")] == instances[:12]
+    assert shown.endswith(f"\n… and {len(instances) - 12} more: python -m domains show {name} --all lists all\n")
+    assert lines[0].startswith(f"{name}(")
+    assert lines.index("parameters:") < 6
+    assert {"Args:", *lines} >= {*domains.DOMAINS[name].documentation.splitlines()}
+
+
+def test_show_all_lists_everything(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    instances = {str(number): {"goals": list("pqrstu"), "agents": 3} for number in range(13)}
+    monkeypatch.setattr(domains.Domain, "instances", instances)
+    for words, row, count in (
+        ([], "goals=[p,q,r,s, … 2 more] agents=3", 12),
+        (["--all"], "goals=[p,q,r,s,t,u] agents=3", 13),
+    ):
+        assert main(["show", "grapevine", *words]) == 0
+        shown = capsys.readouterr().out
+        assert (shown.count(row), "more: python" in shown) == (count, count == 12)
+
+
+def test_an_unknown_option_is_answered_with_the_form_of_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["write", "grapevine", "--agents", "4"]) == 64
+    expected = "error: unknown option '--agents': a parameter is given as name=value, as agents=3\n"
+    assert capsys.readouterr() == ("", expected)
+
+
 def test_parameters_are_shown_as_the_command_line_gives_them(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", "gossip"]) == 0
+    assert main(["show", "gossip", "--all"]) == 0
     assert "goals=[([Kw. a] (secret" in capsys.readouterr().out
     values = [True, None, 3, 0.5, "abc", "", "3", "true", "a,b", "[a]", "it's", ["x", "B(a, p)", "1"], [], [[1], "[b]"]]
     given = [parameters for domain in domains.DOMAINS.values() for parameters in domain.instances.values()]

@@ -17,8 +17,9 @@ from epigym.cli.suggestions import unknown_setting
 from epigym.config.packages import PLACE
 from epigym.config.values import UNSET, make
 from epigym.errors import MissingError, UsageError
-from epigym.io.files import is_file, read_plan
+from epigym.io.files import is_file
 from epigym.language import Reading
+from epigym.language.plans import find_actions, read_steps
 from epigym.names import unknown
 from epigym.problem import load_problem
 from epigym.task.task import Task
@@ -100,16 +101,17 @@ def read_actions(task: Task, plan: list[str] | str) -> tuple[str, list[str]]:
 
     Raises:
         MissingError: when there is no such action or file.
-        EpigymError: as `read_plan` for a file.
+        EpigymError: as `read_steps` for a file, or when a step may mean several actions.
     """
-    if isinstance(plan, list):
-        return "plan", plan
-    if not {"/", "."}.isdisjoint(plan) or is_file(plan):
-        return plan, read_plan(plan)
     names = [action.name for action in task.actions]
-    if plan not in names:
+    if isinstance(plan, list):
+        return "plan", find_actions(plan, names)
+    if not {"/", "."}.isdisjoint(plan) or is_file(plan):
+        return plan, find_actions(read_steps(plan), names)
+    [action] = find_actions([plan], names)
+    if action not in names:
         raise MissingError(f"plan={plan}: there is no such file, and {unknown('action', plan, names)}")
-    return "plan", [plan]
+    return "plan", [action]
 
 
 def is_sweep() -> bool:

@@ -147,7 +147,10 @@ def test_a_study_goes_on_and_a_training_that_diverges_fails_alone(
 
     for words, message in (
         ((), "there is a training: go on with ckpt_path=last, or name another hydra.sweep.dir=, where a study goes on"),
-        (("ckpt_path=last", "hydra.sweeper.sampler.seed=0"), "give the same, or train anew in another hydra.sweep.dir="),
+        (
+            ("ckpt_path=last", "hydra.sweeper.sampler.seed=0"),
+            "give the same, or train anew in another hydra.sweep.dir=",
+        ),
     ):
         again = run(*study, "hydra.sweep.dir=first", *words)
         assert again.returncode != 0

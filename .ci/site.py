@@ -1,4 +1,4 @@
-"""Hooks of the site: notebooks as pages, and links from full names to the reference."""
+"""Hooks of the site: notebooks as pages, links from full names to the reference, and searches without a server."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any
 from mkdocs.structure.files import File
 
 NAME = re.compile(r"<code>((?:epigym|learn|search)(?:\.\w+)+)</code>")
+HEADING = re.compile(r"(?<=>)\w{17,}(?=</th>)|(?<=-name\">)[\w.]+(?=</span>)")
+"""A long name above a column, or that of what the reference describes."""
 NOTEBOOK = re.compile(r"(\]\((?:[\w/.]*/)?notebooks/\w+)\.ipynb\)")
 
 
@@ -44,5 +46,15 @@ def on_page_markdown(markdown: str, page: Any, **_: object) -> str:
 
 
 def on_page_content(html: str, **_: object) -> str:
-    """Mark full names that stand as code for mkdocs-autorefs, which leaves alone what the reference does not have."""
+    """Let long names in headings break between their parts, and mark full names that stand as code.
+
+    mkdocs-autorefs leaves alone those which the reference does not have.
+    """
+    html = HEADING.sub(lambda found: re.sub(r"[._](?=\w)", r"\g<0><wbr>", found[0]), html)
     return NAME.sub(r'<autoref identifier="\1" optional><code>\1</code></autoref>', html)
+
+
+def on_post_build(config: Any, **_: object) -> None:
+    """Write the index of searches as a script, too: pages that are opened from files can read nothing else."""
+    index = Path(config.site_dir) / "search" / "search_index.json"
+    index.with_suffix(".js").write_text(f"var __index = {index.read_text(encoding='utf-8')}", encoding="utf-8")

@@ -9,16 +9,19 @@ from collections.abc import Iterator
 from functools import partial
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from PIL import Image, ImageStat
 
 from search.agents import AGENTS
 from search.heuristics import HEURISTICS
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.serving import in_thread
+from tests.helpers.words import BROKEN
 
 pytestmark = pytest.mark.slow
 
@@ -49,6 +52,11 @@ def pages(nav: Any) -> Iterator[str]:
         case list():
             for part in nav:
                 yield from pages(part)
+
+
+def list_pages(site: Path) -> list[Path]:
+    """The pages of a site but that of unknown addresses, which needs a server."""
+    return sorted(path for path in site.rglob("*.html") if path.name != "404.html")
 
 
 def build(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -137,6 +145,38 @@ def test_pages_fit_the_width_and_the_colour_scheme(open_page: Any, served: str, 
     assert code.evaluate("one => one.scrollWidth <= one.clientWidth") == (width == 1280)
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_words_of_tables_and_headings_are_not_broken(open_page: Any, site: Path, width: int) -> None:
+    page = open_page((site / "index.html").as_uri(), viewport={"width": width, "height": 900})
+    for path in list_pages(site):
+        page.goto(path.as_uri())
+        assert page.evaluate(BROKEN, "td, th, h1, h2, h3, h4") == [], path.name
+
+
+def test_pictures_are_dark_in_the_dark(open_page: Any, site: Path) -> None:
+    """Their text is light then; pictures of pages stay as they are."""
+    page = open_page((site / "index.html").as_uri(), viewport={"width": 1280, "height": 900}, color_scheme="dark")
+    for path in list_pages(site):
+        page.goto(path.as_uri())
+        for image in page.locator(".md-content img:not([src$='_wide.png'])").all():
+            grey = Image.open(BytesIO(image.screenshot())).convert("L")
+            (low, high), [mean] = grey.getextrema(), ImageStat.Stat(grey).mean
+            assert low < mean < 80 < 180 < high, image.get_attribute("src")
+
+
+def test_the_reference_of_commands_has_no_raw_interpolations(site: Path) -> None:
+    assert "${" not in (site / "reference" / "commands.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["index", "reference/commands"])
+def test_pages_opened_from_files_can_be_searched(open_page: Any, site: Path, name: str) -> None:
+    page = open_page((site / f"{name}.html").as_uri(), viewport={"width": 1280, "height": 900})
+    assert page.locator(".md-search__form").is_visible()
+    page.keyboard.press("s")
+    page.keyboard.type("a network of your own")
+    page.wait_for_function("document.querySelector('a[href*=\"?h=\"]')?.href.includes('own_network.html')")
+
+
 @pytest.mark.parametrize("name", ["network", "agent", "heuristic"])
 def test_the_search_finds_the_tutorial_first(open_page: Any, served: str, name: str) -> None:
     page = open_page(served, viewport={"width": 1280, "height": 900})
@@ -148,8 +188,7 @@ def test_the_search_finds_the_tutorial_first(open_page: Any, served: str, name: 
 def test_what_a_page_loads_is_there(site: Path) -> None:
     missing = [
         (page.name, address)
-        for page in site.rglob("*.html")
-        if page.name != "404.html"
+        for page in list_pages(site)
         for address in Loaded(page.read_text(encoding="utf-8")).addresses
         if not address.startswith(("data:", "#")) and not page.parent.joinpath(address.partition("?")[0]).exists()
     ]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 import shutil
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules
@@ -17,6 +18,16 @@ from epigym.cli.codes import ExitCode
 from epigym.config.packages import PLACE
 
 _CONF = PLACE / "conf"
+_INTERPOLATION = re.compile(r"\$\{(?:(?P<resolver>[\w.]+):)?(?P<argument>[^${}]*)\}")
+_MEANINGS: dict[str | None, Callable[[str], str]] = {
+    None: lambda setting: f"<{setting.lstrip('.')}>",
+    "hydra": lambda _: "outputs/<command>/<time>",  # of hydra:sweep.dir
+    "job_folder": lambda alone: alone,
+    "is_given": lambda setting: f"<true with {setting.strip('<>')}>",
+    "name_searches": lambda names: names.partition(",")[2],
+    "oc.env": lambda variable: f"<{variable.partition(',')[0]}>",
+}
+"""What the interpolations of the configuration files mean to people, by their resolvers."""
 
 
 def list_commands(package: str) -> list[str]:
@@ -113,7 +124,14 @@ def _list_values(lines: list[str]) -> Iterator[str]:
         if line and not line[0].isspace():
             ours = not line.startswith(("defaults:", "hydra:"))
         if ours and line:
-            yield line
+            yield explain_interpolations(line)
+
+
+def explain_interpolations(text: str) -> str:
+    """The text with `<name>` for the value of a setting, and what else interpolations mean."""
+    while found := _INTERPOLATION.search(text):
+        text = text[: found.start()] + _MEANINGS[found["resolver"]](found["argument"]) + text[found.end() :]
+    return text
 
 
 def list_groups(name: str) -> dict[str, Any]:

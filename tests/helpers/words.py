@@ -3,9 +3,14 @@
 BROKEN = """selector => {
   const broken = [];
   for (const one of document.querySelectorAll(selector)) {
-    const walker = document.createTreeWalker(one, NodeFilter.SHOW_TEXT);
-    let text = "", places = [];  // over elements such as <wbr>
+    const walker = document.createTreeWalker(one, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+    let text = "", places = [];
     for (let node; (node = walker.nextNode());) {
+      if (node.nodeName === "WBR") {  // a place where names may be broken
+        places.push(null);
+        text += " ";
+      }
+      if (node.nodeType === Node.ELEMENT_NODE) continue;
       for (let at = 0; at < node.length; at++) places.push([node, at]);
       text += node.data;
     }

@@ -22,7 +22,7 @@ import epigym
 from domains import DOMAINS
 from epigym.__main__ import main
 from epigym.cli.codes import ExitCode, line
-from epigym.cli.help import format_help, list_commands
+from epigym.cli.help import explain_interpolations, format_help, list_commands
 from epigym.cli.logs import RunLog
 from epigym.cli.runner import run
 from epigym.cli.settings import Settings, TaskSettings
@@ -291,7 +291,24 @@ def test_help_tells_everything_about_a_command(command: str, monkeypatch: pytest
         assert f"\n  {name}:" in text
     for code in ExitCode:
         assert f" {code.value}  {code.meaning}" in text
-    assert "hydra:" not in text.replace("${hydra:", "")
+    assert "hydra:" not in text
+    assert "${" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        ("${job_folder:${hydra:sweep.dir}}", "outputs/<command>/<time>"),
+        ("run_dir: ${job_folder:null}  # the folder", "run_dir: null  # the folder"),
+        ("${is_given:${policy}}", "<true with policy>"),
+        ("${name_searches:${problems},${suite.name}}", "<suite.name>"),
+        ("a/${name}${suffix}", "a/<name><suffix>"),
+        ("without_${.domain}", "without_<domain>"),
+        ("${oc.env:EPIGYM_SHARED,../shared}/x", "<EPIGYM_SHARED>/x"),
+    ],
+)
+def test_help_says_what_interpolations_mean(text: str, meaning: str) -> None:
+    assert explain_interpolations(text) == meaning
 
 
 def test_help_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,8 +20,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from epigym.cli.runner import run
-from epigym.cli.settings import ProblemSettings, is_sampled
+from epigym.cli.settings import ProblemSettings
 from epigym.cli.words import write_override
+from epigym.config.sweeps import is_sampled
 from learn.training.options import Training
 
 if TYPE_CHECKING:

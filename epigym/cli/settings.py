@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from hydra.core.hydra_config import HydraConfig
-from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 import domains
 from epigym.cli.suggestions import unknown_setting
 from epigym.config.packages import PLACE
+from epigym.config.sweeps import is_sweep
 from epigym.config.values import UNSET, make
 from epigym.errors import MissingError, UsageError
 from epigym.io.files import is_file
@@ -112,16 +112,6 @@ def read_actions(task: Task, plan: list[str] | str) -> tuple[str, list[str]]:
     if action not in names:
         raise MissingError(f"plan={plan}: there is no such file, and {unknown('action', plan, names)}")
     return "plan", [action]
-
-
-def is_sweep() -> bool:
-    """Whether this is a job of a sweep."""
-    return HydraConfig.initialized() and HydraConfig.get().mode is RunMode.MULTIRUN
-
-
-def is_sampled() -> bool:
-    """Whether this is a job of a sweeper that samples settings by the results of other jobs, such as Optuna."""
-    return is_sweep() and HydraConfig.get().runtime.choices["hydra/sweeper"] != "basic"
 
 
 def _job_folder(alone: str | None) -> str | None:

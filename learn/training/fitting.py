@@ -16,7 +16,7 @@ from lightning import Trainer, seed_everything
 from lightning.pytorch.callbacks import EarlyStopping
 from torch import nn
 
-from epigym.cli.settings import is_sweep
+from epigym.config.sweeps import is_sweep
 from epigym.config.targets import full_name, make
 from epigym.encoding.encoder import Encoding, make_encoder, make_encoding
 from epigym.encoding.pyg import to_pyg

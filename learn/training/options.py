@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
-from epigym.cli.settings import is_sweep
+from epigym.config.sweeps import is_sweep
 from epigym.config.targets import TARGET
 from epigym.config.values import UNSET, Above, Amount, AtLeast, AtMost, Below, Count, Natural, Positive, Share
 from epigym.errors import MissingError, UsageError

@@ -115,18 +115,17 @@ def measure(space: StateSpace, states: Sequence[int]) -> Iterator[tuple[str, int
 
 def draw(rows: Sequence[Mapping[str, str]]) -> Figure:
     """A panel for each quantity that grows, with a line for each operation."""
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
-    panels = figure.subplots(1, len(TASKS), sharey=True)
+    figure = Figure(figsize=(4.4, 3 * len(TASKS)), layout="constrained")  # as wide as a phone
+    panels = figure.subplots(len(TASKS), 1, sharey=True)
     for axes, grows in zip(panels, TASKS, strict=True):
         for operation in dict.fromkeys(row["operation"] for row in rows):
             found = [row for row in rows if (row["grows"], row["operation"]) == (grows, operation)]
             points = [(float(row[grows]), float(row["microseconds"])) for row in found]
             axes.loglog(*zip(*points, strict=True), ".-", label=operation)
-        axes.set_xlabel(grows)
+        axes.set(xlabel=grows, ylabel="CPU time per e-state [µs]")
         axes.grid(alpha=0.3)
     panels[0].set_title("Active Muddy Child", fontsize="medium")
     panels[1].set_title("Blocks World", fontsize="medium")
-    panels[0].set_ylabel("CPU time per e-state [µs]")
     panels[0].legend()
     return figure
 

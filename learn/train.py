@@ -15,8 +15,11 @@ import math
 import shlex
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from epigym.cli.runner import run
@@ -60,15 +63,23 @@ def train(settings: Train) -> float | None:
     from learn.training.module import DivergedError
     from learn.training.report.report import list_files, make_metrics_table
 
-    try:
-        finished = fit_network(settings, source)
-    except DivergedError as error:
-        if not is_sampled():
-            raise
-        logger.error("%s", error)
-        return math.inf
+    is_trial = bool(settings.trainer.get("fast_dev_run"))
+    with TemporaryDirectory() if is_trial else nullcontext("") as folder:
+        if is_trial:
+            validation = replace(settings.validation, verdict=0)
+            settings = replace(settings, run_dir=Path(folder) / "trial", validation=validation)
+        try:
+            finished = fit_network(settings, source)
+        except DivergedError as error:
+            if not is_sampled():
+                raise
+            logger.error("%s", error)
+            return math.inf
     if finished is None:
         return None
+    if is_trial:
+        print("trainer.fast_dev_run: training and validation work; nothing is kept")
+        return finished.metrics["val/score"]
     Console().print(make_metrics_table(finished.metrics))
     logger.info("model, metrics and pictures: %s", settings.run_dir)
     if (search := finished.search) is not None:

@@ -328,8 +328,15 @@ class TrainingProgress(Callback):
         self._ending = ExitStack()
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Begin the stage."""
+        """Begin the stage; say that more batches are accumulated than an epoch has."""
         if trainer.is_global_zero:
+            accumulated, batches = trainer.accumulate_grad_batches, trainer.num_training_batches
+            if accumulated > batches:
+                warnings.warn(
+                    f"trainer.accumulate_grad_batches={accumulated} is more than the {batches:.0f} batches of an "
+                    f"epoch: it acts as {batches:.0f}",
+                    stacklevel=1,
+                )
             stage = Stage("training", trainer.estimated_stepping_batches, stays=True)
             self._stage = self._ending.enter_context(stage)
             self._show(trainer)

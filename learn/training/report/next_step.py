@@ -19,7 +19,7 @@ MORE: Final = 4
 _SOURCE = ("consistent_beliefs", "determines", "domain", "domain_file", "libraries", "plank_compat", "problem",
            "semantics", "without")  # fmt: skip
 _OWN = ("ckpt_path", "run_dir", "hydra.")
-_AS_THIS, _WITH_PLANS = "about as long as this training", "about 10 minutes on two cores"
+_AS_THIS, _WITH_PLANS = "about as long as this training", "5 to 10 minutes on two cores"
 _OBJECTIVE = ("objective", "validation")
 
 

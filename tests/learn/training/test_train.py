@@ -26,6 +26,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 import domains
 from epigym import to_pyg
+from epigym.__main__ import main
 from epigym.encoding.encoder import ENCODINGS, make_encoder, make_encoding
 from epigym.encoding.relational import Relational, type_ids_of
 from epigym.errors import EpigymError, UsageError
@@ -270,11 +271,19 @@ def test_a_training_that_ends_in_the_middle_of_an_epoch_writes_its_model(
 
 
 @pytest.mark.parametrize("kind", [PAPER, SEARCHED])
-def test_a_development_run_of_one_step_writes_a_model(fit: Fit, tmp_path: Path, kind: tuple[str, ...]) -> None:
-    metrics = fit(*kind, "+trainer.fast_dev_run=1")
-    assert (metrics["step"], metrics["epochs"]) == (1, 1)
-    assert json.loads((tmp_path / "run" / "run.json").read_text())["stopped"] == "step limit: 1 steps, epoch 1"
-    assert open_model(tmp_path / "run").card["seed"] == 42
+def test_a_development_run_leaves_nothing(
+    kind: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["train", *kind, "trainer.fast_dev_run=true", "run_dir=run"]) == 0
+    assert "trainer.fast_dev_run: training and validation work; nothing is kept" in capsys.readouterr().out
+    assert not Path("run").exists()
+
+
+def test_accumulating_more_batches_than_an_epoch_has_is_said(fit: Fit) -> None:
+    with pytest.warns(UserWarning, match=r"accumulate_grad_batches=500 is more than the (\d) batches .* acts as \1$"):
+        metrics = fit(*SEARCHED, "+trainer.accumulate_grad_batches=500")
+    assert metrics["step"] <= metrics["epochs"] == 4
 
 
 @pytest.mark.parametrize("overrides", [PAPER, (*SEARCHED, "model.schedule=constant")])
@@ -444,16 +453,18 @@ def test_rollouts_are_listed_and_drawn(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_loggers_count_epochs_and_steps_as_the_metrics_do(fit: Fit, tmp_path: Path) -> None:
-    """Also those of a training that is gone on with, in another folder for CSVLogger, which begins a new file."""
+    """Also those of a training that is gone on with, for which CSVLogger begins a new file."""
     often = ("trainer.val_check_interval=3", "trainer.check_val_every_n_epoch=null", "logger=[csv,tensorboard]")
     fit(*PAPER, *often, "trainer.max_epochs=2")
     first = len(rows_of(tmp_path / "run"))
-    fit(*PAPER, *often, "trainer.max_epochs=3", "ckpt_path=last", "logger.csv.name=again")
+    fit(*PAPER, *often, "trainer.max_epochs=3", "ckpt_path=last")
     rows = rows_of(tmp_path / "run")
     assert [(row["epoch"], row["step"]) for row in rows[:3]] == [(0, 0), (1, 3), (1, 4)]
-    for name, own in (("csv", rows[:first]), ("again", rows[first:])):
+    for version, own in enumerate((rows[:first], rows[first:])):
         logged: dict[float, dict[str, float]] = {}
-        for row in rows_of(tmp_path / "run" / name):  # one for a validation, and one for the end of an epoch
+        for row in rows_of(
+            tmp_path / "run" / "csv" / f"version_{version}"
+        ):  # one for a validation, and one for the end of an epoch
             logged.setdefault(row["step"], {}).update(row)
         assert list(logged.values()) == own
     board = EventAccumulator(str(tmp_path / "run" / "tensorboard"))

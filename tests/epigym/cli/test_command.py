@@ -366,6 +366,15 @@ def test_exit_codes_follow_the_kind_of_an_error() -> None:
     assert ExitCode.after(KeyboardInterrupt()) == 130
     assert ExitCode.after(ValueError()) == 70
     assert line(ValueError("one\ntwo")) == "ValueError: one (add debug=true for the traceback)"
+    with pytest.raises(AssertionError) as raised:
+        fail_silently()
+    place = rf"at \S+test_command\.py:\d+ in {fail_silently.__name__}"
+    assert re.fullmatch(rf"AssertionError: {place} \(add debug=true for the traceback\)", line(raised.value))
+
+
+def fail_silently() -> None:
+    """Raise an error without a message."""
+    raise AssertionError
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Hooks of the site: notebooks as pages, links from full names to the reference, and searches without a server."""
+"""Hooks of the site: notebooks as pages, legible names and pictures, links from full names, search without a server."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from mkdocs.structure.files import File
 NAME = re.compile(r"<code>((?:epigym|learn|search)(?:\.\w+)+)</code>")
 HEADING = re.compile(r"(?<=>)\w{17,}(?=</th>)|(?<=-name\">)[\w.]+(?=</span>)")
 """A long name above a column, or that of what the reference describes."""
+PICTURE = re.compile(r'<img (?=[^>]*src="([^":]+\.svg)")')
+LEAST = 0.7  # of the width of a picture, whose text is about 14 pixels high: a narrower screen scrolls
 NOTEBOOK = re.compile(r"(\]\((?:[\w/.]*/)?notebooks/\w+)\.ipynb\)")
 
 
@@ -45,13 +47,23 @@ def on_page_markdown(markdown: str, page: Any, **_: object) -> str:
     return NOTEBOOK.sub(r"\1.md)", markdown)
 
 
-def on_page_content(html: str, **_: object) -> str:
-    """Let long names in headings break between their parts, and mark full names that stand as code.
+def on_page_content(html: str, page: Any, config: Any, **_: object) -> str:
+    """Let long names in headings break between their parts, keep pictures legible, and mark names that stand as code.
 
     mkdocs-autorefs leaves alone those which the reference does not have.
     """
+    folder = (Path(config.docs_dir) / page.file.src_uri).parent
+    html = PICTURE.sub(
+        lambda found: f'{found[0]}style="min-width: {LEAST * read_width(folder / found[1]):.0f}px" ', html
+    )
     html = HEADING.sub(lambda found: re.sub(r"[._](?=\w)", r"\g<0><wbr>", found[0]), html)
     return NAME.sub(r'<autoref identifier="\1" optional><code>\1</code></autoref>', html)
+
+
+def read_width(picture: Path) -> float:
+    """The width of an SVG file in pixels."""
+    [(number, unit)] = re.findall(r'<svg [^>]*?\bwidth="([\d.]+)(pt|)"', picture.read_text(encoding="utf-8"))
+    return float(number) * (4 / 3 if unit else 1)
 
 
 def on_post_build(config: Any, **_: object) -> None:

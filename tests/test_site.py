@@ -134,7 +134,15 @@ def test_titles_and_neighbours(site: Path) -> None:
 def test_pages_fit_the_width_and_the_colour_scheme(open_page: Any, served: str, width: int, scheme: str) -> None:
     """Code of 120 columns is seen whole where there is room; no page is wider than its window."""
     page = open_page(served, viewport={"width": width, "height": 900}, color_scheme=scheme)
-    for name in ("index", "departures", "architecture", "results", "reference/search", "tutorials/train_and_use"):
+    for name in (
+        "index",
+        "domains",
+        "departures",
+        "architecture",
+        "results",
+        "reference/search",
+        "tutorials/train_and_use",
+    ):
         page.goto(f"{served}{name}.html")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
     assert page.locator(".md-footer-meta").is_hidden()
@@ -162,6 +170,19 @@ def test_pictures_are_dark_in_the_dark(open_page: Any, site: Path) -> None:
             grey = Image.open(BytesIO(image.screenshot())).convert("L")
             (low, high), [mean] = grey.getextrema(), ImageStat.Stat(grey).mean
             assert low < mean < 80 < 180 < high, image.get_attribute("src")
+
+
+def test_pictures_are_legible_on_a_phone(open_page: Any, site: Path) -> None:
+    """Their text is 14 pixels high in full size; they scroll, and fill the width of a wide page."""
+    page = open_page((site / "domains.html").as_uri(), viewport={"width": 390, "height": 900})
+    images = page.locator(".md-content img").all()
+    assert len(images) > 10
+    for image in images:
+        width, full = image.evaluate("one => [one.getBoundingClientRect().width, one.naturalWidth]")
+        assert width >= 0.69 * full
+    page.set_viewport_size({"width": 1280, "height": 900})
+    paragraphs = page.locator(".md-content p:has(> img)")
+    assert paragraphs.evaluate_all("all => all.filter(one => one.scrollWidth > one.clientWidth).length") == 0
 
 
 def test_the_reference_of_commands_has_no_raw_interpolations(site: Path) -> None:

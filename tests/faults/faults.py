@@ -280,6 +280,16 @@ FAULTS: Mapping[str, Fault] = {
         (("epigym/cli/words.py", "range(start + 2, len(words) + 1)", "range(start + 2, start + 3)"),),
         ("tests/epigym/cli/test_command.py::test_a_setting_in_another_place_or_form_is_suggested",),
     ),
+    "cli: close names": Fault(
+        "a prefix that all names share makes unlike settings close",
+        (("domains/names.py", "len(prefix) if all(other.startswith(prefix) for other in names) else 0", "0"),),
+        ("tests/epigym/cli/test_suggestions.py",),
+    ),
+    "cli: parameters": Fault(
+        "a parameter of a domain wins over a setting of the command",
+        (("epigym/cli/words.py", "(parameter != name or name not in hints) and", ""),),
+        ("tests/epigym/cli/test_words.py",),
+    ),
     "config: inputs": Fault(
         "a file to be written is an input only under the same name",
         (("epigym/config/values.py", "if samefile(file, other):", "if str(file) == other:"),),
@@ -289,6 +299,11 @@ FAULTS: Mapping[str, Fault] = {
         "a foreign notation is recognised only where the parser stops, not just before",
         (("epigym/language/source.py", "if found.start() <= offset and", "if found.start() == offset and"),),
         ("tests/epigym/language/test_epddl_errors.py",),
+    ),
+    "language: contradictions": Fault(
+        "an event that adds and deletes an atom under conditions of its own warns, too",
+        (("epigym/language/epddl/checker.py", "stated.setdefault((*context, atom), ", "stated.setdefault((atom,), "),),
+        ("tests/epigym/language/test_epddl_readings.py",),
     ),
     "learn/data: labels": Fault(
         "labels are one too large, except at goals",

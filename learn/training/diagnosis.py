@@ -65,10 +65,10 @@ def list_first(space: StateSpace, most: int = FIRST) -> NDArray[np.int32]:
 
 
 def is_constant(values: NDArray[np.floating], highest: float = np.inf) -> bool:
-    """Whether values say nothing to a search, which compares them in thousandths of a step.
+    """Whether values say nothing to a search, which compares them in thousandths.
 
     Args:
-        values: float[k], in steps.
+        values: float[k], before they are calibrated to steps, which may be equal where values differ.
         highest: the largest value that the model can have; the smallest is 0.
 
     Returns:

@@ -103,8 +103,9 @@ class Judge:
         space = self._open(task)
         values, first = _Scored(space, self.model), list_first(space)
         highest = float(self.model.settings.get("max_distance", np.inf))
-        rank = None if plan is None else correlate_along(values.see(np.array(find_states_along(space, plan), np.int32)))
-        return is_constant(values.see(first), highest), rank, values.rate_unknown(first)
+        along = None if plan is None else np.array(find_states_along(space, plan), np.int32)
+        rank = None if along is None else correlate_along(values.score(along))
+        return is_constant(values.score(first), highest), rank, values.rate_unknown(first)
 
     def _open(self, task: Task) -> StateSpace:
         return StateSpace(task, consistent_beliefs=self.consistent_beliefs, threads="auto")
@@ -121,10 +122,6 @@ class _Scored(Heuristic):
 
     def steps(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._scorer.steps(scores)
-
-    def see(self, ids: NDArray[np.int32]) -> NDArray[np.float64]:
-        """float64[k]: the values of e-states, int32[k], in steps."""
-        return self.steps(self.score(ids))
 
     def rate_unknown(self, ids: NDArray[np.int32]) -> float:
         return 1 - self._scorer.rate_known(ids)

@@ -46,14 +46,15 @@ def make_assessment(data: DataSet, model: str | None, folder: Path) -> list[dict
     for row, states in track(data.open_each("samples"), "assessing", total=len(data)):
         task = states.space.task
         scorer = open_for(model, task).make_scorer(states.space)
-        predicted = scorer.steps(scorer.score(states.ids)).astype(np.float32)
+        scores = scorer.score(states.ids)
+        predicted = scorer.steps(scores).astype(np.float32)
         true = make_targets(states.distance).astype(np.float32)
         draw_predictions(predicted, true, f"{folder}/{slug(task.name.replace('/', '_'))}_")
         holds = states.space.query(task.goal)(states.ids)
         goal_count = np.count_nonzero(~holds, axis=1).astype(np.float32)
         explored = "whole" if row.counts["complete"] else "part"
         judged = {
-            "constant": "yes" if is_constant(predicted) else "no",
+            "constant": "yes" if is_constant(scores) else "no",
             "unknown": 1 - scorer.rate_known(states.ids[:FIRST]),
         }
         rows.append({"problem": task.name, "explored": explored, **_make_row(predicted, true, goal_count), **judged})

@@ -11,11 +11,12 @@ from epigym.space.space import StateSpace
 from epigym.task.task import Task
 from learn.data.sources import sample_tasks
 from learn.models import open_model
+from learn.models.calibration import Calibration
 from learn.models.gine.model import NetworkModel
 from learn.training.diagnosis import FIRST, Diagnosis, correlate_along, is_constant, list_first
 from learn.training.judging import Judge
 from learn.training.verdict import LARGER, NEW, Tier
-from tests.helpers.runs import PAPER, PROBLEM, Fit, model_of
+from tests.helpers.runs import PAPER, PROBLEM, SEARCHED, Fit, model_of
 
 OWN = """
 import torch
@@ -106,6 +107,16 @@ def test_a_regressor_of_tiny_problems_is_constant_on_large_ones(fit: Fit, tmp_pa
     assert larger.diagnosis.unknown[0] > 0.9
     assert larger.diagnosis.describe().startswith("its values are constant on 1 of 1, where it says nothing")
     assert len(list_first(StateSpace(large[0]))) == FIRST
+
+
+def test_values_that_are_equal_in_steps_only_are_not_constant(fit: Fit, tmp_path: Path) -> None:
+    fit(*SEARCHED, "trainer.max_epochs=1")
+    model = replace(model_of(tmp_path / "run"), steps=Calibration((-1e3, 1e3), (5.0, 5.0)))
+    task = domain_problem("consecutive_numbers")
+    [tier] = Judge(agent="hfs", limit=50, model=model, untrained=None).judge({NEW: [task]}).tiers
+    assert tier.diagnosis.constant == (False,)
+    assert tier.diagnosis.rank is not None
+    assert tier.diagnosis.rank > 0.5
 
 
 def test_a_network_of_a_user_is_diagnosed_as_well(

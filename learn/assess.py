@@ -28,7 +28,7 @@ class Assess(SourceOptions, ProblemSettings):
 
 
 def assess(settings: Assess) -> None:
-    """Compare predicted with exact distances.
+    """Compare predicted distances with those among the explored e-states.
 
     Raises:
         EpigymError: when a problem, a setting or a model is wrong.

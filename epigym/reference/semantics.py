@@ -23,6 +23,8 @@ from epigym.task.formula import Formula, Op
 from epigym.task.task import Action, EState, Event, Task
 
 AnyState = EState | PointedModel
+_GROWTH = 2
+"""How many times as many worlds an e-state of a plan may get before it is contracted."""
 CanonicalForm = tuple[tuple[tuple[bool, ...], ...], tuple[tuple[tuple[int, ...], ...], ...], tuple[int, ...]]
 
 
@@ -310,6 +312,7 @@ def validate(task: Task, plan: Sequence[str], consistent_beliefs: bool = False) 
         require_consistent_beliefs(task, task.initial, "in the initial e-state")
     actions = {action.name: action for action in task.actions}
     estate = PointedModel.of(task.initial)
+    contracted = len(estate.label)
 
     def verdict(reason: str, step: int | None = None) -> Validation:
         names = tuple(compress(task.agents, find_inconsistent_beliefs(estate)))
@@ -319,7 +322,10 @@ def validate(task: Task, plan: Sequence[str], consistent_beliefs: bool = False) 
         if name not in actions:
             return verdict(f"step {step}: {unknown('action', name, actions)}", step)
         try:
-            estate = _apply_update(task, estate, actions[name]).contract()
+            estate = _apply_update(task, estate, actions[name]).reachable()
+            if len(estate.label) > _GROWTH * contracted:  # many updates add no world, and equal ones change nothing
+                estate = estate.contract()
+                contracted = len(estate.label)
             if consistent_beliefs:
                 require_consistent_beliefs(task, estate, f"after action {name!r}")
         except TaskError as error:
@@ -413,21 +419,40 @@ def _valuations(
     evaluation: Evaluation, action: Action, world: Numbers, event: Numbers
 ) -> tuple[list[frozenset[str]], Numbers]:
     """The valuations of (world, event) pairs, each once, and the number of each pair's."""
-    number: dict[frozenset[str], int] = {}
-    label = np.empty(len(world), np.int64)
+    number = {valuation: place for place, valuation in enumerate(evaluation.model.valuations)}
+    label = evaluation.model.label[world]
     for happening in sorted(set(event.tolist())):
+        what = action.events[happening]
+        if not what.effects:
+            continue
         here = np.flatnonzero(event == happening)
-        what, worlds = action.events[happening], world[here]
+        worlds = world[here]
         # The new valuation depends on the old one and on the conditions of effects.
         conditions = [evaluation.where(effect.condition)[worlds] for effect in what.effects]
-        first, alike = rank_tuples([evaluation.model.label[worlds], *conditions])
-        after = [_valuation(evaluation, one, what) for one in worlds[first].tolist()]
+        first, alike = rank_tuples([label[here], *conditions])
+        holding, places = np.stack(conditions, axis=1)[first], label[here][first].tolist()
+        kinds, kind = np.unique(holding, axis=0, return_inverse=True)
+        changes = [_list_changes(what, flags) for flags in kinds.tolist()]
+        after = [
+            (evaluation.model.valuations[place] - changes[one][0]) | changes[one][1]
+            for place, one in zip(places, kind.ravel().tolist(), strict=True)
+        ]
         label[here] = np.array([number.setdefault(valuation, len(number)) for valuation in after])[alike]
-    return list(number), label
+    used, label = np.unique(label, return_inverse=True)
+    found = list(number)
+    return [found[place] for place in used.tolist()], label
 
 
 def _valuation(evaluation: Evaluation, world: int, event: Event) -> frozenset[str]:
-    happening = [effect for effect in event.effects if evaluation.where(effect.condition)[world]]
-    deleted = {effect.fluent for effect in happening if not effect.value}
-    added = {effect.fluent for effect in happening if effect.value}
+    holding = [bool(evaluation.where(effect.condition)[world]) for effect in event.effects]
+    deleted, added = _list_changes(event, holding)
     return (evaluation.model.valuations[int(evaluation.model.label[world])] - deleted) | added
+
+
+def _list_changes(event: Event, holding: Sequence[bool]) -> tuple[frozenset[str], frozenset[str]]:
+    """The fluents that become false and those that become true, where these conditions of effects hold."""
+    happening = list(compress(event.effects, holding))
+    return (
+        frozenset(effect.fluent for effect in happening if not effect.value),
+        frozenset(effect.fluent for effect in happening if effect.value),
+    )

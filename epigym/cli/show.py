@@ -19,7 +19,7 @@ from epigym.cli.runner import run
 from epigym.cli.settings import TaskSettings, read_actions
 from epigym.config.values import require_writable
 from epigym.errors import EpigymError, UsageError
-from epigym.io.files import find_kind, is_file, read_json
+from epigym.io.files import find_kind, read_json
 
 if TYPE_CHECKING:
     from epigym.space.space import StateSpace
@@ -83,7 +83,7 @@ def show(settings: Show) -> None:
 
 def _find_policy(plan: list[str] | str | None) -> str | None:
     """The file of a plan, if its content is a policy."""
-    is_json = isinstance(plan, str) and plan.endswith(".json") and is_file(plan)
+    is_json = isinstance(plan, str) and plan.endswith(".json") and Path(plan).is_file()  # a pipe is read once only
     return cast(str, plan) if is_json and find_kind(read_json(cast(str, plan))) == "policy" else None
 
 

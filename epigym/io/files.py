@@ -79,7 +79,11 @@ def read_json(path: AnyPath, expected: str = "") -> Any:
         MissingError: when there is no such file.
         EpigymError: when it cannot be read, is not JSON, or names something twice.
     """
-    text = read(path)
+    return _parse_json(read(path), path, expected)
+
+
+def _parse_json(text: str, path: AnyPath, expected: str) -> Any:
+    """The value of a text in JSON; arguments and errors as those of `read_json`."""
     try:
         content = json.loads(text, object_pairs_hook=partial(_object, path))
         if "\\u" in text:  # only an escape can say half a character, which no file takes
@@ -118,9 +122,18 @@ def read_rows(path: AnyPath, columns: Iterable[str]) -> list[dict[str, str]]:
     return rows
 
 
-def read_plan(path: AnyPath) -> list[str]:
-    """The action names in a plan file; errors as `read_json`, and EpigymError when it is not a JSON array of names."""
-    plan = read_json(path, "a plan, a JSON array of action names")
+def read_plan(path: AnyPath, text: str | None = None) -> list[str]:
+    """The action names in a plan file.
+
+    Args:
+        path: the file.
+        text: its content, if it was read before.
+
+    Raises:
+        MissingError: as `read_json`.
+        EpigymError: as `read_json`, or when it is not a JSON array of names.
+    """
+    plan = _parse_json(read(path) if text is None else text, path, "a plan, a JSON array of action names")
     require_kind(path, plan, "plan")
     if find_kind(plan) != "plan":
         raise EpigymError(f"{path}: a plan is a JSON array of action names")

@@ -22,7 +22,7 @@ def read_steps(path: AnyPath) -> list[str]:
     """
     text = read(path)
     if text.lstrip()[:1] in ("[", "{", ""):
-        return read_plan(path)
+        return read_plan(path, text)
     lines = (re.sub(r";.*", "", line).strip() for line in text.splitlines())
     steps = [match[1] for line in lines if line and (match := _STEP.fullmatch(line))]
     if not steps or re.match(r"\(\s*define\b", steps[0], re.IGNORECASE):

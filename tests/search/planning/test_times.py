@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 import search.solve
-from epigym import problem
+from epigym.cli import settings
 from epigym.cli.codes import ExitCode
 from epigym.config import packages
 from epigym.config.packages import slow_imports
@@ -100,7 +100,7 @@ def test_the_parts_add_up_to_all_time_since_the_start(
         return planner.find_plan_here(task, one, options, file)
 
     monkeypatch.setattr(planner, "find_plan", find_plan)
-    clock.wrap(problem, "load_problem", READING, monkeypatch)
+    clock.wrap(settings, "load_problem", READING, monkeypatch)
     (tmp_path / "coin.txt").write_text(COIN)
     words = (
         f"problem={tmp_path}/coin.txt",

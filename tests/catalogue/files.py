@@ -10,7 +10,7 @@ _DEEP = f"goal {'-(' * 20_000}tail{')' * 20_000};"
 _MODEL = locate_shipped("linear", "coin_in_the_box").read_bytes()
 _MODEL_OF_ONE = ":worlds (w) :relations (i (w w)) :labels (w ()) :designated (w)"
 _CYCLE = (
-    "(define (domain d) (:types a - b b - a))\n"
+    "(define (domain d) (:requirements :typing) (:types a - b b - a))\n"
     f"(define (problem p) (:domain d) (:agents i) (:init {_MODEL_OF_ONE}) (:goal (p)))"
 )
 _TABLE = (

@@ -329,7 +329,7 @@ def test_all_are_all_domains_but_those_left_out(sampling_calls: list[Asked], tmp
         (["domain=grapevin", "data=published"], "unknown domain 'grapevin': did you mean 'grapevine'?"),
         (
             ["encoding=relational", "+model.optimizer.momentum=1"],
-            "unknown setting 'model.optimizer.momentum': did you mean ",
+            "unknown setting 'model.optimizer.momentum': expected one of ",
         ),
         (["problem=nowhere/pl_1"], "no such file as 'nowhere/pl_1', and unknown domain 'nowhere': "),
     ],

@@ -55,8 +55,8 @@ CASES = (
     ),
     Case("model=gine model.network.type_dropout=1.5", "model.network.type_dropout=1.5: expected at most 1"),
     Case("model.averaging=1", "model.averaging=1: expected less than 1"),
-    Case("model=gine +model.network.heads=3", "unknown setting 'model.network.heads': did you mean "
-         "'model.network.layers' or 'model.network.width' or 'model.network.type_dropout'?"),
+    Case("model=gine +model.network.heads=3", "unknown setting 'model.network.heads': expected one of "
+         "'model.network.layers', 'model.network.type_dropout', 'model.network.width'"),
     *(
         Case(f"model.optimizer.lr={value}", f"model.optimizer.lr={value}: expected more than 0")
         for value in (-1.0, 0, "nan")

@@ -31,8 +31,9 @@ def test_a_training_with_an_expert(fit: Fit, stages: Stages, monkeypatch: pytest
 def test_the_words_of_a_training(most: int, expected: str, stages: Stages) -> None:
     shown: Any = TrainingProgress(str)
     trainer = SimpleNamespace(
-        is_global_zero=True, estimated_stepping_batches=2000, global_step=1081, current_epoch=2, max_epochs=most
-    )
+        is_global_zero=True, estimated_stepping_batches=2000, global_step=1081, current_epoch=2, max_epochs=most,
+        accumulate_grad_batches=1, num_training_batches=400,
+    )  # fmt: skip
     shown.on_train_start(trainer, None)
     shown.teardown(trainer, None, "fit")
     assert stages == {"training": [expected]}

@@ -434,7 +434,7 @@ def _valuations(
         kinds, kind = np.unique(holding, axis=0, return_inverse=True)
         changes = [_list_changes(what, flags) for flags in kinds.tolist()]
         after = [
-            (evaluation.model.valuations[place] - changes[one][0]) | changes[one][1]
+            _change(evaluation.model.valuations[place], *changes[one])
             for place, one in zip(places, kind.ravel().tolist(), strict=True)
         ]
         label[here] = np.array([number.setdefault(valuation, len(number)) for valuation in after])[alike]
@@ -445,8 +445,11 @@ def _valuations(
 
 def _valuation(evaluation: Evaluation, world: int, event: Event) -> frozenset[str]:
     holding = [bool(evaluation.where(effect.condition)[world]) for effect in event.effects]
-    deleted, added = _list_changes(event, holding)
-    return (evaluation.model.valuations[int(evaluation.model.label[world])] - deleted) | added
+    return _change(evaluation.model.valuations[int(evaluation.model.label[world])], *_list_changes(event, holding))
+
+
+def _change(valuation: frozenset[str], deleted: frozenset[str], added: frozenset[str]) -> frozenset[str]:
+    return (valuation - deleted) | added
 
 
 def _list_changes(event: Event, holding: Sequence[bool]) -> tuple[frozenset[str], frozenset[str]]:

@@ -148,8 +148,7 @@ FAULTS: Mapping[str, Fault] = {
     "reference: effects": Fault(
         "an event that deletes and adds a fluent deletes it",
         (("epigym/reference/semantics.py",
-          "return (evaluation.model.valuations[int(evaluation.model.label[world])] - deleted) | added",
-          "return (evaluation.model.valuations[int(evaluation.model.label[world])] | added) - deleted"),),
+          "return (valuation - deleted) | added", "return (valuation | added) - deleted"),),
         ("tests/epigym/reference/test_reference_definitions.py", "tests/epigym/reference/test_reference.py"),
     ),
     "reference: sensed world": Fault(

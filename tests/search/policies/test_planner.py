@@ -208,7 +208,7 @@ def test_commands(tmp_path: Path) -> None:
         ("search.solve", ("policy_file=x.json",), "policy_file=x.json: there is no policy to write"),
         ("search.solve", ("policy=strong", "policy_file=plan.json"), "plan.json exists and is not a policy"),
         ("search.validate", (), "plan: expected a plan, or else a policy"),
-        ("search.validate", ("policy=plan.json",), "plan.json: expected {"),
+        ("search.validate", ("policy=plan.json",), "plan.json is a plan, not a policy: give it as plan="),
     ],
 )
 def test_commands_refuse(tmp_path: Path, module: str, words: tuple[str, ...], message: str) -> None:

@@ -142,7 +142,7 @@ def finish(folder: Path, domain: str, score: float, word: str = "", **others: An
     folder.mkdir(parents=True)
     metrics = dict.fromkeys(COLUMNS.values(), 0.5) | {"val/score": score}
     metrics |= {"train/samples": 80.0, "val/samples": 20.0, "epochs": 7.0}
-    record = {"domains": [domain], "encoding": "hash", "seed": 1, "seconds": 3.4, "metrics": metrics}
+    record = {"domains": [domain], "encoding": "hash", "seed": 1, "seconds": 3.4, "stopped": "", "metrics": metrics}
     chosen = {"data": {"kind": "published"}, "objective": "distance", "base": "none"}
     found = {"p": 0.01, "ratio": 0.5, "interval": [0.25, 0.75]}
     comparisons = {} if word == "untrained" else {"untrained": found}

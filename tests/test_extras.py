@@ -119,7 +119,10 @@ def test_the_planner_of_the_competition_needs_no_extra(tmp_path: Path) -> None:
         ("search.explore problem=coin_in_the_box/pl_3", "flask", "web"),
     ],
 )  # fmt: skip
-def test_what_needs_an_extra_says_so_in_one_line(tmp_path: Path, command: str, package: str, extra: str) -> None:
+def test_what_needs_an_extra_says_so_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, package: str, extra: str
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the command depends on it
     network = open_model(locate_shipped("gine", "gossip"))
     replace(network, kind="paper").write(tmp_path / "paper" / "model.safetensors")
     ended = lightly(*command.split(), cwd=tmp_path)
@@ -138,7 +141,10 @@ def test_what_needs_an_extra_says_so_in_one_line(tmp_path: Path, command: str, p
         ("epigym.EpistemicAECEnv(env)", "pettingzoo", "agents"),
     ],
 )
-def test_so_do_functions(tmp_path: Path, expression: str, package: str, extra: str) -> None:
+def test_so_do_functions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expression: str, package: str, extra: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
     start = "env = gymnasium.make('epi/CoinInTheBox-v0', instance='pl_3', render_mode='rgb_array')"
     (tmp_path / "script.py").write_text(
         f"import epigym, gymnasium\n{start}\nobservation, _ = env.reset(seed=0)\n{expression}"

@@ -40,6 +40,7 @@ from epigym.cli.words import hydra_words
 from epigym.config.cluster import name_log, require_slurm
 from epigym.config.packages import PLACE, check_place, extras
 from epigym.config.registry import option_file
+from epigym.config.sweeps import is_sweep
 from epigym.config.values import hints_of
 from epigym.errors import MissingError, UsageError
 from epigym.io.files import is_file
@@ -200,7 +201,7 @@ def _run_composed(task: Callable[[S], ExitCode | float | None], settings: type[S
         nonlocal code, failure, place
         place = ""
         overrides = HydraConfig.get().overrides.task
-        if HydraConfig.get().mode is RunMode.MULTIRUN:  # Hydra runs the other jobs before it raises an error
+        if is_sweep():  # Hydra runs the other jobs before it raises an error
             # Sweepers minimise a number.
             return _call(task, read(config, settings, overrides))
         try:

@@ -40,7 +40,7 @@ def find_actions(steps: Sequence[str], names: Sequence[str]) -> list[str]:
         EpigymError: when a step has the words of several actions.
     """
     known, alike = {*names}, dict[str, list[str]]()
-    for name in names:
+    for name in names if not known.issuperset(steps) else ():
         alike.setdefault(_words(name), []).append(name)
     found = []
     for step in steps:

@@ -177,19 +177,18 @@ def apply_with_local_types(task: Task, estate: EState, action: Action) -> EState
     Raises:
         TaskError: when the action is not applicable.
     """
-    evaluation = Evaluation(task.agents, estate)
-    if obstacles := _obstacles(evaluation, action):
-        raise TaskError(f"action {action.name!r} is not applicable: {obstacles}")
-    possible = np.stack([evaluation.where(event.precondition) for event in action.events], axis=1)
-    number = {(int(world), int(event)): place for place, (world, event) in enumerate(np.argwhere(possible))}
+    evaluation = _evaluate_applicable(task, estate, action)
+    world, event = np.nonzero(_where_possible(evaluation, action))
+    number = {pair: place for place, pair in enumerate(zip(world.tolist(), event.tolist(), strict=True))}
     successors = []
     for rows, conditions in zip(estate.successors, action.observability, strict=True):
-        kinds = [action.relations[_type_at(evaluation, conditions, world)] for world in range(len(rows))]
-        reached = [product(rows[world], kinds[world][event]) for world, event in number]
+        kinds = [action.relations[_type_at(evaluation, conditions, place)] for place in range(len(rows))]
+        reached = [product(rows[start], kinds[start][happening]) for start, happening in number]
         successors.append(tuple(frozenset(number[pair] for pair in pairs if pair in number) for pairs in reached))
-    valuations = tuple(_valuation(evaluation, world, action.events[event]) for world, event in number)
+    valuations, label = _valuations(evaluation, action, world, event)
     starts = product(estate.designated, action.designated)
-    return contract(EState(valuations, tuple(successors), tuple(number[pair] for pair in starts if pair in number)))
+    designated = tuple(number[pair] for pair in starts if pair in number)
+    return contract(EState(tuple(valuations[place] for place in label.tolist()), tuple(successors), designated))
 
 
 class OutcomeProduct(NamedTuple):
@@ -227,9 +226,7 @@ def outcomes(task: Task, estate: AnyState, action: Action) -> list[OutcomeProduc
     Raises:
         TaskError: when the action is not applicable.
     """
-    evaluation = Evaluation(task.agents, estate)
-    if obstacles := _obstacles(evaluation, action):
-        raise TaskError(f"action {action.name!r} is not applicable: {obstacles}")
+    evaluation = _evaluate_applicable(task, estate, action)
     mentions = [[kind for _, kind in conditions] for conditions in action.observability]
     found = list[OutcomeProduct]()
     for event in action.designated:
@@ -334,6 +331,18 @@ def validate(task: Task, plan: Sequence[str], consistent_beliefs: bool = False) 
     return verdict(f"the plan ends but these subgoals do not hold: {'; '.join(missing)}" if missing else "")
 
 
+def _evaluate_applicable(task: Task, estate: AnyState, action: Action) -> Evaluation:
+    """The truth of formulas in an e-state where an action is applicable.
+
+    Raises:
+        TaskError: when it is not.
+    """
+    evaluation = Evaluation(task.agents, estate)
+    if obstacles := _obstacles(evaluation, action):
+        raise TaskError(f"action {action.name!r} is not applicable: {obstacles}")
+    return evaluation
+
+
 def _obstacles(evaluation: Evaluation, action: Action) -> str:
     """Why `action` is not applicable; empty when it is."""
     formula = action.applicability
@@ -367,10 +376,7 @@ def _type_at(evaluation: Evaluation, conditions: Sequence[tuple[Formula, str]], 
 
 def _apply_update(task: Task, estate: AnyState, action: Action) -> PointedModel:
     """As `update`, with the worlds that are not reached."""
-    evaluation = Evaluation(task.agents, estate)
-    obstacles = _obstacles(evaluation, action)
-    if obstacles:
-        raise TaskError(f"action {action.name!r} is not applicable: {obstacles}")
+    evaluation = _evaluate_applicable(task, estate, action)
     types = _observability_types(task, evaluation, action)
     return _product(evaluation, action, types, evaluation.model.designated, action.designated)
 
@@ -382,8 +388,7 @@ def _product(
 
     Its worlds are the (world, event) pairs where the event can happen, ascending.
     """
-    model = evaluation.model
-    possible = np.stack([evaluation.where(event.precondition) for event in action.events], axis=1)
+    model, possible = evaluation.model, _where_possible(evaluation, action)
     world, event = np.nonzero(possible)
     designated = np.zeros_like(possible)
     designated[starts[:, None], list(events)] = True
@@ -397,6 +402,11 @@ def _product(
         ),
         np.flatnonzero(designated[possible]),
     )
+
+
+def _where_possible(evaluation: Evaluation, action: Action) -> Truth:
+    """bool[n, n_events]: at which worlds each event of an action can happen."""
+    return np.stack([evaluation.where(event.precondition) for event in action.events], axis=1)
 
 
 def _pairs(worlds: Relation, events: Relation, possible: Truth) -> Relation:
@@ -433,23 +443,13 @@ def _valuations(
         holding, places = np.stack(conditions, axis=1)[first], label[here][first].tolist()
         kinds, kind = np.unique(holding, axis=0, return_inverse=True)
         changes = [_list_changes(what, flags) for flags in kinds.tolist()]
-        after = [
-            _change(evaluation.model.valuations[place], *changes[one])
-            for place, one in zip(places, kind.ravel().tolist(), strict=True)
-        ]
+        before = [evaluation.model.valuations[place] for place in places]
+        changed = [changes[one] for one in kind.ravel().tolist()]
+        after = [(one - deleted) | added for one, (deleted, added) in zip(before, changed, strict=True)]
         label[here] = np.array([number.setdefault(valuation, len(number)) for valuation in after])[alike]
     used, label = np.unique(label, return_inverse=True)
     found = list(number)
     return [found[place] for place in used.tolist()], label
-
-
-def _valuation(evaluation: Evaluation, world: int, event: Event) -> frozenset[str]:
-    holding = [bool(evaluation.where(effect.condition)[world]) for effect in event.effects]
-    return _change(evaluation.model.valuations[int(evaluation.model.label[world])], *_list_changes(event, holding))
-
-
-def _change(valuation: frozenset[str], deleted: frozenset[str], added: frozenset[str]) -> frozenset[str]:
-    return (valuation - deleted) | added
 
 
 def _list_changes(event: Event, holding: Sequence[bool]) -> tuple[frozenset[str], frozenset[str]]:

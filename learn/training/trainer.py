@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hydra.core.hydra_config import HydraConfig
-from hydra.types import RunMode
 from lightning import Callback, LightningDataModule, LightningModule, Trainer
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint, Timer, WeightAveraging
@@ -25,6 +24,7 @@ from omegaconf import OmegaConf
 from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from epigym.config.registry import check
+from epigym.config.sweeps import is_sweep
 from epigym.config.targets import TARGET, make
 from epigym.errors import UsageError
 from epigym.io.files import write_text
@@ -96,8 +96,7 @@ def _prepare_processes(trainer: Trainer, run_dir: Path) -> None:
         return
     if not isinstance(launcher, _SubprocessScriptLauncher):
         raise UsageError("trainer.strategy: processes that are forked or spawned lose the network: give ddp")
-    is_multirun = HydraConfig.initialized() and HydraConfig.get().mode == RunMode.MULTIRUN
-    if is_multirun and trainer.world_size > 1:
+    if is_sweep() and trainer.world_size > 1:
         raise UsageError("trainer.devices: several processes do not train a job of -m: start each job by a command")
     sys.argv.append(f"run_dir={run_dir}")
 

@@ -45,11 +45,7 @@ def hash_dependencies(content: str, problem: Problem, configuration: Configurati
     return digest(
         {
             "problem": content,
-            "reading": [
-                problem.reading.semantics,
-                problem.reading.determines,
-                problem.reading.plank_compat,
-            ],
+            "reading": [problem.reading.semantics, problem.reading.determines, problem.reading.plank_compat],
             "choices": [{key: value for key, value in choice.items() if key != "label"} for choice in choices],
             "files": [_digest_files(sorted({*_find_files(choice, domain)})) for choice in choices],
             "settings": settings,

@@ -91,8 +91,10 @@ def _note_transfer(model: Model, scorer: Scorer, space: StateSpace) -> str:
     """
     trained = model.card.get("domains") or sorted({model.domain} - {"", GENERAL})
     here = space.task.domain
+    if here in trained:
+        return ""
     known = scorer.rate_known(np.array([space.initial], dtype=np.int32))
-    if here in trained or (not (here and trained) and known >= _KNOWN):
+    if not (here and trained) and known >= _KNOWN:
         return ""
     encoding = model.encoding.get("name") if isinstance(model, NetworkModel) else "relational"
     inputs = "types" if encoding == "relational" else "identifiers"

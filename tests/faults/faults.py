@@ -148,7 +148,7 @@ FAULTS: Mapping[str, Fault] = {
     "reference: effects": Fault(
         "an event that deletes and adds a fluent deletes it",
         (("epigym/reference/semantics.py",
-          "return (valuation - deleted) | added", "return (valuation | added) - deleted"),),
+          "[(one - deleted) | added for", "[(one | added) - deleted for"),),
         ("tests/epigym/reference/test_reference_definitions.py", "tests/epigym/reference/test_reference.py"),
     ),
     "reference: sensed world": Fault(

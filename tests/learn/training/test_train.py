@@ -490,7 +490,7 @@ def test_processes_that_lose_the_network_are_refused(fit: Fit, strategy: str) ->
 
 def test_a_job_of_a_multirun_does_not_start_the_command_again(fit: Fit, monkeypatch: pytest.MonkeyPatch) -> None:
     mode = SimpleNamespace(initialized=lambda: True, get=lambda: SimpleNamespace(mode=RunMode.MULTIRUN))
-    monkeypatch.setattr("learn.training.trainer.HydraConfig", mode)
+    monkeypatch.setattr("epigym.config.sweeps.HydraConfig", mode)
     with pytest.raises(UsageError, match=r"^trainer\.devices: several processes do not train a job of -m: start each"):
         fit(*PAPER, "trainer.devices=2", "trainer.strategy=ddp")
 

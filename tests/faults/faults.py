@@ -351,7 +351,7 @@ FAULTS: Mapping[str, Fault] = {
     "learn/training: diagnosis": Fault(
         "values that are all clamped, to one bound or the other, count as different",
         (("learn/training/diagnosis.py", " or np.isin(seen, np.rint([0.0, STEP * highest])).all()", ""),),
-        ("tests/learn/training/test_diagnosis.py",),
+        ("tests/learn/test_diagnosis.py",),
     ),
     "learn/training: expert": Fault(
         "an e-state that the expert does not solve is worse than all others",

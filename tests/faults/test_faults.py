@@ -10,12 +10,14 @@ from search.agents.run import SearchRun
 from search.planning.configuration import Configuration
 from search.planning.plan_files import make_unverified_path
 from search.planning.planner import find_plan
-from tests.faults.faults import find_stale
+from tests.faults.faults import FAULTS, find_stale
 from tests.helpers.tasks import coin
 
 
 def test_every_fault_names_existing_places_and_tests() -> None:
     assert find_stale() == []
+    slow = "tests/learn/training/"  # as its conftest.py says
+    assert not [name for name, fault in FAULTS.items() if any(file.startswith(slow) for file in fault.tests)]
 
 
 WRONG: dict[str, Callable[[tuple[str, ...]], tuple[str, ...]]] = {

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from domains.checks import check_between, check_flag, check_formulas, check_one_of, check_subset, make_random
+from domains.checks import (
+    MAX_WORLDS,
+    check_at_least,
+    check_flag,
+    check_formulas,
+    check_limit,
+    check_one_of,
+    check_subset,
+    make_random,
+    power,
+)
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import atom, believes, common, knows_whether, not_, number_names, unsure, write
@@ -29,7 +39,7 @@ def problem(
     is muddy besides has to be asked before the answer of the next says anything.
 
     Args:
-        children: how many, 2 to 16; they are called c1, c2, …
+        children: how many, at least 2; they are called c1, c2, …
         muddy: the muddy ones, at least one if `certain`; all but the first half by default.
         certain: whether the others are clean; if not, any of them may be muddy too, and a plan has to work whichever
             are, as in the published problems. With `muddy=[]` any children may be muddy.
@@ -76,7 +86,9 @@ def vocabulary(*, children: int = 4, **_: Any) -> list[str]:
 
 
 def _names(children: int) -> tuple[str, ...]:
-    return number_names("c", check_between("children", children, 2, 16))
+    check_at_least("children", children, 2)
+    check_limit("worlds", power(2, children) - 1, MAX_WORLDS, children=children)
+    return number_names("c", children)
 
 
 def _sample_muddy(names: Sequence[str], seed: int | None) -> Sequence[str]:

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from itertools import cycle, islice, permutations
 from typing import Any
 
-from domains.checks import check_between, check_flag, check_formulas, check_one_of
+from domains.checks import (
+    MAX_LEVELS,
+    MAX_WORLDS,
+    check_at_least,
+    check_flag,
+    check_formulas,
+    check_limit,
+    check_one_of,
+    power,
+)
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import ActionText, agent_names, always, and_, believes, common, not_, or_, write
 from domains.writing.structure import ObjectNames, number_objects
@@ -35,9 +44,9 @@ def problem(
     The depth makes formulas larger, but neither the space of e-states nor the plan.
 
     Args:
-        agents: number of agents, 2 to 8; they are called a, b, c, …
-        parts: number of parts that each agent checks, 1 to 8; at most 14 parts in all.
-        depth: how often beliefs about each other are nested in the condition for assembling, 1 to 50, or
+        agents: number of agents, at least 2; they are called a, b, c, …
+        parts: number of parts that each agent checks, at least 1.
+        depth: how often beliefs about each other are nested in the condition for assembling, at least 1, or
             `common` for common knowledge.
         clear_start: whether it is common knowledge at the start that nothing has been assembled and the
             line has not been restarted; otherwise the agents do not know.
@@ -47,13 +56,16 @@ def problem(
     higher-order belief change" (IJCAI 2017), in the form published in mA* with the EFP planners, there with
     two agents and one part each; more agents and parts are our generalisation.
     """
-    names = agent_names(check_between("agents", agents, 2, 8))
-    check_between("parts", parts, 1, 8)
-    check_between("agents * parts", agents * parts, 2, 14)
+    check_at_least("agents", agents, 2)
+    check_at_least("parts", parts, 1)
+    open_facts = agents * parts + (0 if check_flag("clear_start", clear_start) else 2)
+    check_limit("worlds", power(2, open_facts), MAX_WORLDS, agents=agents, parts=parts)
+    names = agent_names(agents)
     if isinstance(depth, str):
         check_one_of("depth", depth, [_COMMON])
     else:
-        check_between("depth", depth, 1, 50)
+        check_at_least("depth", depth, 1)
+        check_limit("levels of a formula", depth + 1, MAX_LEVELS, depth=depth)
     owned = [(name, fact) for name in names for fact in _facts(name, parts)]
     facts = [fact for _, fact in owned]
     return write(
@@ -71,7 +83,7 @@ def problem(
         ],
         agents=names,
         designated=[*facts, "-assemble", "-restart"],
-        commonly_known=["-assemble", "-restart"] if check_flag("clear_start", clear_start) else [],
+        commonly_known=["-assemble", "-restart"] if clear_start else [],
         goals=[believes(name, "assemble") for name in names] if goals is None else check_formulas("goals", goals),
     )
 

@@ -13,6 +13,19 @@ from domains.names import unknown
 
 T = TypeVar("T")
 
+# The limits of those who read the problems, which the package does not import.
+MAX_WORLDS = 2**20
+"""The most worlds of an initial e-state."""
+MAX_INSTANCES = 2**20
+"""The most instances of a predicate or an action schema in EPDDL."""
+MAX_EXPANDED = 2**24
+"""The most instances of a quantifier or list in EPDDL."""
+MAX_LEVELS = 100
+"""The most levels of a formula."""
+MAX_STATEMENTS = 2**18
+"""The most statements about actions in mA*: more take gigabytes to read."""
+_SHOWN = 12
+
 
 class DomainError(ValueError):
     """Raised when a domain, an instance, a suite or a parameter does not exist or is out of range."""
@@ -23,6 +36,32 @@ def check_between(name: str, value: object, low: int, high: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise DomainError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
     return value
+
+
+def check_at_least(name: str, value: object, low: int) -> int:
+    """Return `value` if it is a whole number from `low` on; what it makes is for `check_limit`."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < low:
+        raise DomainError(f"{name} must be a whole number, at least {low}, got {value!r}")
+    return value
+
+
+def check_limit(what: str, count: int, most: int, **sizes: int) -> None:
+    """Refuse sizes that make more than `most` of a resource, before any of it is built.
+
+    Args:
+        what: the resource.
+        count: how much of it they make.
+        most: its limit.
+        **sizes: the parameters that decide it.
+    """
+    if count > most:
+        given = ", ".join(f"{name}={value}" for name, value in sizes.items())
+        raise DomainError(f"more than {most} {what} with {given}: lower {' or '.join(sizes)}")
+
+
+def power(choices: int, times: int) -> int:
+    """So many worlds are left by `times` things with so many choices each; large powers are beyond every limit only."""
+    return int(choices ** min(times, 32))
 
 
 def make_random(seed: object) -> Random:
@@ -51,26 +90,33 @@ def check_subset(name: str, chosen: object, names: Sequence[str], *, at_least: i
     A string stands for its letters, so `"ab"` means `("a", "b")`.
     """
     if not isinstance(chosen, Iterable):
-        raise DomainError(f"{name} must be a list of names out of {', '.join(names)}, got {chosen!r}")
-    members = list(chosen)
+        raise DomainError(f"{name} must be a list of names out of {_list(names)}, got {chosen!r}")
+    members, known = list(chosen), {*names}
     for member in members:
-        check_one_of(f"name in {name}", member, names)
-    if len(set(members)) < len(members):
+        if not isinstance(member, str) or member not in known:
+            check_one_of(f"name in {name}", member, names)
+    different = {*members}
+    if len(different) < len(members):
         raise DomainError(f"{name} names something twice: {', '.join(members)}")
     if len(members) < at_least:
-        raise DomainError(f"{name} needs at least {at_least} of {', '.join(names)}, got {len(members)}")
-    return tuple(member for member in names if member in members)
+        raise DomainError(f"{name} needs at least {at_least} of {_list(names)}, got {len(members)}")
+    return tuple(member for member in names if member in different)
 
 
 def check_one_each(name: str, chosen: object, choices: Sequence[T], members: Sequence[str]) -> dict[str, T]:
     """Return what `chosen`, a list with one of `choices` for each of `members`, gives each of them."""
     listed = list(chosen) if isinstance(chosen, Iterable) else []
-    types = {type(choice) for choice in choices}  # 1.0 and True are equal to 1, and written otherwise
-    if len(listed) != len(members) or any(type(value) not in types or value not in choices for value in listed):
-        raise DomainError(
-            f"{name} must list one of {', '.join(map(str, choices))} for each of {', '.join(members)}, got {chosen!r}"
-        )
+    known = {*choices}
+    types = {type(choice) for choice in known}  # 1.0 and True are equal to 1, and written otherwise
+    if len(listed) != len(members) or any(type(value) not in types or value not in known for value in listed):
+        raise DomainError(f"{name} must list one of {_list(choices)} for each of {_list(members)}, got {chosen!r}")
     return dict(zip(members, listed, strict=True))
+
+
+def _list(choices: Iterable[object]) -> str:
+    """The choices, the first ones of many."""
+    names = list(map(str, choices))
+    return ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
 
 
 def check_formulas(name: str, chosen: object) -> tuple[str, ...]:

@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from domains.checks import check_between, check_flag, check_formulas, check_one_each, check_subset, make_random
+from domains.checks import (
+    MAX_INSTANCES,
+    MAX_WORLDS,
+    check_at_least,
+    check_flag,
+    check_formulas,
+    check_limit,
+    check_one_each,
+    check_subset,
+    make_random,
+    power,
+)
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import atom, believes, common, knows_whether, literal, not_, number_names, unsure, write
@@ -37,8 +48,8 @@ def problem(
     new task, 4 for a scheduled, 3 for an executing and 5 for a failed one, which come in any order between tasks.
 
     Args:
-        tasks: how many, 1 to 6; they are called task1, task2, …
-        tenants: how many, 1 to 6; they are called tenant1, tenant2, …
+        tasks: how many, at least 1; they are called task1, task2, …
+        tenants: how many, at least 1; they are called tenant1, tenant2, …
         owners: the tenant that owns each task.
         stages: how far each task is: `new`, `scheduled`, `executing` or `failed`.
         large: the tasks with a large workload.
@@ -49,7 +60,7 @@ def problem(
 
     Source: the family *cloud scheduling* of the epistemic track of the International Planning Competition 2026.
     """
-    names, holders = _tasks(tasks), _tenants(tenants)
+    names, holders = _names(tasks, tenants)
     draw = make_random(seed)
     drawn_owners, drawn_stages = draw.choices(holders, k=len(names)), draw.choices(_STAGES, k=len(names))
     drawn_large = [name for name in names if draw.random() < 0.5]
@@ -94,9 +105,9 @@ def problem(
 
 def vocabulary(*, tasks: int = 2, tenants: int = 2, **_: Any) -> list[str]:
     """How far the tasks are, what tenants believe about them, and what hosts and tenants believe about that."""
-    holders = _tenants(tenants)
+    names, holders = _names(tasks, tenants)
     found = []
-    for name in _tasks(tasks):
+    for name in names:
         large, completed, validated = (atom(predicate, name) for predicate in ("large", "completed", "validated"))
         found += [completed, validated, atom("executing", name), atom("failed", name), atom("rescheduled", name)]
         found += [knows_whether("scheduler", large), unsure("scheduler", large)]
@@ -110,12 +121,12 @@ def vocabulary(*, tasks: int = 2, tenants: int = 2, **_: Any) -> list[str]:
     return found
 
 
-def _tasks(tasks: int) -> tuple[str, ...]:
-    return number_names("task", check_between("tasks", tasks, 1, 6))
-
-
-def _tenants(tenants: int) -> tuple[str, ...]:
-    return number_names("tenant", check_between("tenants", tenants, 1, 6))
+def _names(tasks: int, tenants: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    check_at_least("tasks", tasks, 1)
+    check_at_least("tenants", tenants, 1)
+    check_limit("worlds", power(4, tasks), MAX_WORLDS, tasks=tasks)
+    check_limit("pairs of a task and a tenant", tasks * tenants, MAX_INSTANCES, tasks=tasks, tenants=tenants)
+    return number_names("task", tasks), number_names("tenant", tenants)
 
 
 DOMAIN = Domain(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import permutations
 from typing import Any
 
-from domains.checks import check_between, check_formulas, check_one_of, check_subset
+from domains.checks import MAX_STATEMENTS, check_at_least, check_formulas, check_limit, check_one_of, check_subset
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import ActionText, agent_names, always, and_, believes, common, ignorant, not_, write
 
@@ -42,7 +42,7 @@ def problem(
     agent believes about the knowledge of others depends on who was looking when.
 
     Args:
-        agents: number of agents, 2 to 12; they are called a, b, c, …
+        agents: number of agents, at least 2; they are called a, b, c, …
         keys: the agents who have a key.
         looking: the agents who look at the box at the start.
         unlocked_for: agents who can open the box without a key.
@@ -53,7 +53,9 @@ def problem(
     Source: the running example of C. Baral, G. Gelfond, E. Pontelli and T. C. Son, "An action language for
     multi-agent domains" (Artificial Intelligence 302, 2022), as published with the EFP planners.
     """
-    names = agent_names(check_between("agents", agents, 2, 12))
+    check_at_least("agents", agents, 2)
+    check_limit("statements", 11 * agents**2 - 2 * agents, MAX_STATEMENTS, agents=agents)
+    names = agent_names(agents)
     keys = check_subset("keys", keys, names)
     looking = check_subset("looking", looking, names)
     unlocked_for = check_subset("unlocked_for", unlocked_for, names)

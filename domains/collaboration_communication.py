@@ -6,7 +6,19 @@ from collections.abc import Sequence
 from itertools import permutations, product
 from typing import Any
 
-from domains.checks import DomainError, check_between, check_formulas, check_one_each, check_one_of, check_subset
+from domains.checks import (
+    MAX_STATEMENTS,
+    MAX_WORLDS,
+    DomainError,
+    check_at_least,
+    check_between,
+    check_formulas,
+    check_limit,
+    check_one_each,
+    check_one_of,
+    check_subset,
+    power,
+)
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import ActionText, agent_names, always, and_, believes, common, not_, or_, write
 from domains.writing.structure import ObjectNames, number_objects
@@ -38,9 +50,9 @@ def problem(
     look for themselves, and have to be back in time.
 
     Args:
-        agents: number of agents, 2 to 6; they are called a, b, c, …
-        boxes: number of boxes, 1 to 6; they are called b1, b2, …
-        rooms: number of rooms, 2 to 8.
+        agents: number of agents, at least 2; they are called a, b, c, …
+        boxes: number of boxes, at least 1; they are called b1, b2, …
+        rooms: number of rooms, at least 2.
         places: the room of each box, not 2; by default boxes fill rooms 1, 3, 4, … and the last room takes
             those that are left.
         checks: `box`: any box can be looked for in any room but the second; `room`: in each of these rooms
@@ -56,9 +68,10 @@ def problem(
     Source: F. Kominis and H. Geffner, "Beliefs in multiagent planning: from one agent to many"
     (ICAPS 2015), in the form published in mA* with the EFP planners.
     """
-    names = agent_names(check_between("agents", agents, 2, 6))
-    crates = [f"b{number}" for number in range(1, check_between("boxes", boxes, 1, 6) + 1)]
-    numbers = range(1, check_between("rooms", rooms, 2, 8) + 1)
+    _check_sizes(agents, boxes, rooms)
+    names = agent_names(agents)
+    crates = [f"b{number}" for number in range(1, boxes + 1)]
+    numbers = range(1, rooms + 1)
     hiding = [room for room in numbers if room != 2]
     placed = _places(crates, hiding, places)
     looked_for = _list_checks(crates, hiding, check_one_of("kind of checks", checks, _CHECKS))
@@ -110,6 +123,15 @@ def structure(*, boxes: int = 2, rooms: int = 3, **_: Any) -> ObjectNames:
     return ObjectNames(
         {f"b{number}": "box" for number in range(1, boxes + 1)} | number_objects("room", range(1, rooms + 1))
     )
+
+
+def _check_sizes(agents: int, boxes: int, rooms: int) -> None:
+    check_at_least("agents", agents, 2)
+    check_at_least("boxes", boxes, 1)
+    check_at_least("rooms", rooms, 2)
+    check_limit("worlds", power(rooms - 1, boxes), MAX_WORLDS, boxes=boxes, rooms=rooms)
+    statements = agents * (boxes * (rooms - 1) * (agents + 5) + 2 * (agents + rooms))
+    check_limit("statements", statements, MAX_STATEMENTS, agents=agents, boxes=boxes, rooms=rooms)
 
 
 def _places(crates: Sequence[str], hiding: Sequence[int], places: Sequence[int] | None) -> dict[str, int]:

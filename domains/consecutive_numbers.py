@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from domains.checks import DomainError, check_between, check_formulas, check_one_of, make_random
+from domains.checks import (
+    MAX_EXPANDED,
+    DomainError,
+    check_at_least,
+    check_between,
+    check_formulas,
+    check_limit,
+    check_one_of,
+    make_random,
+)
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import atom, believes, not_, write
@@ -52,8 +61,8 @@ def problem(
     plan: they ask for numbers that nobody holds, or let only `run` of the agents have consecutive numbers.
 
     Args:
-        agents: how many, 2 to 8; they are called a, b, c, ….
-        highest: the highest number, `agents` + 1 to 40; the lowest one is 0.
+        agents: how many, at least 2; they are called a, b, c, ….
+        highest: the highest number, at least `agents` + 1; the lowest one is 0.
         zero: the agent that may hold 0; the next numbers may be held by the agents after it, in turns.
         run: of so many agents it is known that they hold consecutive numbers, 2 to `agents`, all by default; of the
             others, that they hold one number at most.
@@ -113,8 +122,11 @@ def vocabulary(*, agents: int = 3, highest: int = 6, zero: str = "a", **_: Any) 
 
 def _agents(agents: int, highest: int, zero: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The agents, and the same in the order of the numbers they may hold."""
-    names = agent_names(check_between("agents", agents, 2, 8))
-    check_between("highest", highest, agents + 1, 40)
+    check_at_least("agents", agents, 2)
+    check_at_least("highest", highest, agents + 1)
+    pairs = agents * (highest + 1) * highest
+    check_limit("pairs of numbers of an agent", pairs, MAX_EXPANDED, agents=agents, highest=highest)
+    names = agent_names(agents)
     start = names.index(check_one_of("agent in zero", zero, names))
     return names, names[start:] + names[:start]
 

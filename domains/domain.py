@@ -35,7 +35,7 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Sizes of problems from the largest of the split `test` to the limits of the parameters; goals are sampled.
+    """Sizes of problems from the largest of the split `test` on; goals are sampled.
 
     Attributes:
         sizes: the values of the parameters at each step.

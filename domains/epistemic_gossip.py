@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from itertools import permutations
 from typing import Any
 
-from domains.checks import check_between, check_formulas, check_one_of
+from domains.checks import (
+    MAX_LEVELS,
+    MAX_WORLDS,
+    check_at_least,
+    check_between,
+    check_formulas,
+    check_limit,
+    check_one_of,
+    power,
+)
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import ActionText, agent_names, always, believes, everybody, knows_whether, not_, write
 from domains.writing.structure import ObjectNames, secrets
@@ -36,22 +45,25 @@ def problem(
     reached, among more agents depth 2 needs the protocol `call`, and deeper goals have no plan.
 
     Args:
-        agents: number of agents, 2 to 8; they are called a, b, c, …
+        agents: number of agents, at least 2; they are called a, b, c, …
         protocol: `tell` or `call`.
         informed: the goal speaks about the beliefs of this many first agents; all of them by default.
         secrets: the goal speaks about the secrets of this many first agents; all of them by default.
-        depth: 1: each informed agent believes the secrets; 2: each believes that everybody informed
-            believes them; and so on, up to 20.
+        depth: at least 1; 1: each informed agent believes the secrets; 2: each believes that everybody
+            informed believes them; and so on.
         goals: explicit mA* formulas instead of the three parameters above.
 
     Source: M. C. Cooper, A. Herzig, F. Maffre, F. Maris and P. Régnier, "The epistemic gossip problem"
     (Discrete Mathematics 342, 2019); the two protocols are those of the published mA* problems.
     """
-    names = agent_names(check_between("agents", agents, 2, 8))
+    check_at_least("agents", agents, 2)
+    check_limit("worlds", power(2, agents), MAX_WORLDS, agents=agents)
+    names = agent_names(agents)
     check_one_of("protocol", protocol, _PROTOCOLS)
     group = names[: check_between("informed", agents if informed is None else informed, 1, agents)]
     subjects = names[: check_between("secrets", agents if secrets is None else secrets, 1, agents)]
-    check_between("depth", depth, 1, 20)
+    check_at_least("depth", depth, 1)
+    check_limit("levels of a formula", 2 * depth, MAX_LEVELS, depth=depth)
     facts = [f"s{name}" for name in names]
     return write(
         title=f"Epistemic Gossip: agents={agents}, protocol={protocol}",

@@ -7,7 +7,16 @@ from itertools import permutations
 from random import Random
 from typing import Any
 
-from domains.checks import DomainError, check_between, check_formulas, check_one_of, make_random
+from domains.checks import (
+    MAX_WORLDS,
+    DomainError,
+    check_at_least,
+    check_formulas,
+    check_limit,
+    check_one_of,
+    make_random,
+    power,
+)
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import atom, believes, common, knows_whether, not_, unsure, write
@@ -57,7 +66,7 @@ def problem(
     plan has as many calls as there are secrets to learn. Where calls are not noticed, every call adds to the worlds.
 
     Args:
-        agents: how many, detective and impostor included: 2 to 13, 3 to 13 where they are among them; the others are
+        agents: how many, detective and impostor included: at least 2, or 3 where they are among them; the others are
             called a, b, c, ….
         kind: `basic`, `private` or `deceived`.
         goal: `all`, all agents shall know all secrets, or `single`, one agent shall; where agents are deceived,
@@ -133,10 +142,13 @@ def vocabulary(*, agents: int = 3, kind: str = "basic", **_: Any) -> list[str]:
 
 def _agents(agents: int, kind: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """All agents, those that tell their secrets, and those that have one."""
-    if check_one_of("kind", kind, _STORIES) == "deceived":
-        friends = agent_names(check_between("agents", agents, 3, 13) - 2)
+    is_deceived = check_one_of("kind", kind, _STORIES) == "deceived"
+    check_at_least("agents", agents, 3 if is_deceived else 2)
+    check_limit("worlds", power(2, agents - is_deceived), MAX_WORLDS, agents=agents)
+    if is_deceived:
+        friends = agent_names(agents - 2)
         return (*friends, _DETECTIVE, _IMPOSTOR), friends, (*friends, _IMPOSTOR)
-    names = agent_names(check_between("agents", agents, 2, 13))
+    names = agent_names(agents)
     return names, names, names
 
 

@@ -6,7 +6,17 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise, permutations, product
 from typing import Any
 
-from domains.checks import check_between, check_flag, check_formulas, check_subset
+from domains.checks import (
+    MAX_STATEMENTS,
+    MAX_WORLDS,
+    check_at_least,
+    check_between,
+    check_flag,
+    check_formulas,
+    check_limit,
+    check_subset,
+    power,
+)
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import ActionText, agent_names, and_, believes, knows_whether, not_, or_, write
 from domains.writing.structure import ObjectNames, number_objects, secrets
@@ -36,8 +46,8 @@ def problem(
     miss it, and long plans follow.
 
     Args:
-        agents: number of agents, 2 to 8; they are called a, b, c, …
-        rooms: number of rooms, 2 to 6.
+        agents: number of agents, at least 2; they are called a, b, c, …
+        rooms: number of rooms, at least 2.
         noticed: whether a step is noticed by the agents in the room that is left, the walker included; in
             the published problems with four agents nobody notices steps, and all believe that everybody
             still is where they started.
@@ -52,8 +62,13 @@ def problem(
     Source: the Grapevine domain of C. Muise et al., "Planning over multi-agent epistemic states: a classical
     planning approach" (AAAI 2015), in the form published in mA* with the EFP planners.
     """
-    names = agent_names(check_between("agents", agents, 2, 8))
-    numbers = range(1, check_between("rooms", rooms, 2, 6) + 1)
+    check_at_least("agents", agents, 2)
+    check_at_least("rooms", rooms, 2)
+    check_limit("worlds", power(2, agents), MAX_WORLDS, agents=agents)
+    statements = agents**2 * rooms * (agents + 2) + 2 * agents * (agents + rooms)
+    check_limit("statements", statements, MAX_STATEMENTS, agents=agents, rooms=rooms)
+    names = agent_names(agents)
+    numbers = range(1, rooms + 1)
     members = names[: check_between("ring", ring, 2, agents)]
     wanted = _ring_goals(
         members,

@@ -8,10 +8,23 @@ from itertools import pairwise, product
 from string import ascii_lowercase
 from typing import Any
 
-from domains.checks import check_between, check_flag, check_formulas, check_one_each, check_subset, make_random
+from domains.checks import (
+    MAX_EXPANDED,
+    MAX_INSTANCES,
+    MAX_LEVELS,
+    check_at_least,
+    check_between,
+    check_flag,
+    check_formulas,
+    check_limit,
+    check_one_each,
+    check_subset,
+    make_random,
+)
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import EStateText, atom, believes, knows_whether, not_, number_names, unsure, write
+from domains.writing.mastar import agent_names
 
 _MESSAGE = atom("message")
 
@@ -39,8 +52,8 @@ def problem(
     read, and with depth: agents then have to meet, to see each other read.
 
     Args:
-        agents: how many, 2 to 12; they are called a, b, c, …
-        rooms: how many, 2 to 20; they are called r1, r2, …
+        agents: how many, at least 2; they are called a, b, c, …
+        rooms: how many, at least 2; they are called r1, r2, …
         places: the number of each agent's room.
         both_ways: whether at the start closeness counts both ways; in the competition's problems agents are close to
             those that are named after them, but not these to them, until one of the two moves.
@@ -48,15 +61,16 @@ def problem(
             problems.
         informed: the agents that shall believe the message, at least one; by default all but the excluded ones.
         excluded: the agents that shall not.
-        depth: how deep, 1 to 4: at depth 2 every informed agent shall believe that the next one believes the message,
-            and so on around.
+        depth: how deep, at least 1: at depth 2 every informed agent shall believe that the next one believes the
+            message, and so on around.
         seed: draws the places when they are not given.
         goals: explicit EPDDL formulas instead, about the atoms `(message)`, `(at a r1)` and `(close a b)`.
 
     Source: the family *selective communication* of the epistemic track of the International Planning Competition
     2026, after F. Kominis and H. Geffner, "Beliefs in multiagent planning: from one agent to many" (ICAPS 2015).
     """
-    names, row = _agents(agents), _rooms(rooms)
+    _check_sizes(agents, rooms)
+    names, row = agent_names(agents, ascii_lowercase), number_names("r", rooms)
     numbers = range(1, len(row) + 1)
     sampled = make_random(seed).choices(numbers, k=len(names))
     place = check_one_each("places", sampled if places is None else places, numbers, names)
@@ -64,7 +78,9 @@ def problem(
     check_between("number of excluded agents", len(missing), 0, len(names) - 1)
     others = [name for name in names if name not in missing]
     readers = check_subset("informed", others if informed is None else informed, others, at_least=1)
-    wanted = _goals(names, readers, missing, check_between("depth", depth, 1, 4))
+    check_at_least("depth", depth, 1)
+    check_limit("levels of a formula", depth, MAX_LEVELS, depth=depth)
+    wanted = _goals(names, readers, missing, depth)
     near = [atom("near", f"r{one}", f"r{other}") for one, other in product(numbers, numbers) if _is_near(one, other)]
     return write(
         title=f"Room Messages: {len(names)} agents in {len(row)} rooms",
@@ -90,12 +106,12 @@ def problem(
 
 def vocabulary(*, agents: int = 3, rooms: int = 4, **_: Any) -> list[str]:
     """Where the agents are, who believes the message, and what the others believe about that."""
-    names = _agents(agents)
+    names = agent_names(agents, ascii_lowercase)
     found = []
     for name in names:
         informed = believes(name, _MESSAGE)
         found += [informed, not_(informed), unsure(name, _MESSAGE)]
-        found += [atom("at", name, room) for room in _rooms(rooms)]
+        found += [atom("at", name, room) for room in number_names("r", rooms)]
         for other in names:
             if other != name:
                 knows = believes(other, knows_whether(name, _MESSAGE))
@@ -103,12 +119,12 @@ def vocabulary(*, agents: int = 3, rooms: int = 4, **_: Any) -> list[str]:
     return found
 
 
-def _agents(agents: int) -> Sequence[str]:
-    return ascii_lowercase[: check_between("agents", agents, 2, 12)]
-
-
-def _rooms(rooms: int) -> tuple[str, ...]:
-    return number_names("r", check_between("rooms", rooms, 2, 20))
+def _check_sizes(agents: int, rooms: int) -> None:
+    check_at_least("agents", agents, 2)
+    check_at_least("rooms", rooms, 2)
+    check_limit("pairs of rooms", rooms**2, MAX_INSTANCES, rooms=rooms)
+    changes = 2 * agents * (agents - 1) * rooms * (rooms - 1)
+    check_limit("changes of closeness", changes, MAX_EXPANDED, agents=agents, rooms=rooms)
 
 
 def _is_near(one: int, other: int) -> bool:

@@ -7,14 +7,18 @@ from itertools import pairwise
 from typing import Any
 
 from domains.checks import (
+    MAX_INSTANCES,
+    MAX_WORLDS,
     DomainError,
-    check_between,
+    check_at_least,
     check_flag,
     check_formulas,
+    check_limit,
     check_one_each,
     check_one_of,
     check_subset,
     make_random,
+    power,
 )
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
@@ -62,14 +66,14 @@ def problem(
     each doubles the worlds, and a fire at the victim's location has to be reported and put out first.
 
     Args:
-        locations: how many, 2 to 12; they are called l1, l2, …
+        locations: how many, at least 2; they are called l1, l2, …
         shape: how they are linked: in a `line`, in a `ring`, or in a `star` around the first.
-        drones: how many, 1 to 4; they are called d1, d2, …
-        firefighters: how many, 1 to 4; they are called f1, f2, …
-        ambulances: how many, 1 to 4; they are called a1, a2, …
+        drones: how many, at least 1; they are called d1, d2, …
+        firefighters: how many, at least 1; they are called f1, f2, …
+        ambulances: how many, at least 1; they are called a1, a2, …
         starts: the location where each drone, then each firefighter, then each ambulance starts.
         victim: the victim's location.
-        fires: the burning locations, at most 6; no agent knows whether they burn. All agents know that the others do
+        fires: the burning locations; no agent knows whether they burn. All agents know that the others do
             not burn. By default it is sampled whether the victim's location burns.
         noticed: whether all agents observe that a drone senses for a victim. In the published problems no other agent
             does; then a report contradicts the beliefs of an agent that takes the drone to know nothing, and makes
@@ -83,14 +87,15 @@ def problem(
     Source: the family *search and rescue* of the epistemic track of the International Planning Competition 2026.
     """
     places = _places(locations)
-    agents = _agents(drones, firefighters, ambulances)
+    agents = _agents(locations, drones, firefighters, ambulances)
     names = [name for members in agents.values() for name in members]
     draw = make_random(seed)
     drawn_starts, drawn_victim, burns = draw.choices(places, k=len(names)), draw.choice(places), draw.random() < 0.5
     start = check_one_each("starts", drawn_starts if starts is None else starts, places, names)
     found = drawn_victim if victim is None else check_one_of("location in victim", victim, places)
     burning = check_subset("fires", [found] * burns if fires is None else fires, places)
-    check_between("number of fires", len(burning), 0, 6)
+    worlds = (len(places) + 1) * power(2, len(burning))
+    check_limit("worlds", worlds, MAX_WORLDS, locations=len(places), fires=len(burning))
     check_one_of("goal", goal, ("rescue", "find"))
     if check_flag("unknown", unknown):
         if victim is not None:
@@ -135,7 +140,7 @@ def vocabulary(
     *, locations: int = 3, drones: int = 1, firefighters: int = 1, ambulances: int = 1, **_: Any
 ) -> list[str]:
     """The locations of agents, their knowledge about victim and fires, and their beliefs about drones' knowledge."""
-    agents = _agents(drones, firefighters, ambulances)
+    agents = _agents(locations, drones, firefighters, ambulances)
     names = [name for members in agents.values() for name in members]
     found = ["(rescued)"]
     for place in _places(locations):
@@ -154,15 +159,17 @@ def vocabulary(
 
 
 def _places(locations: int) -> tuple[str, ...]:
-    return number_names("l", check_between("locations", locations, 2, 12))
+    check_at_least("locations", locations, 2)
+    check_limit("pairs of locations", locations**2, MAX_INSTANCES, locations=locations)
+    return number_names("l", locations)
 
 
-def _agents(drones: int, firefighters: int, ambulances: int) -> dict[str, tuple[str, ...]]:
+def _agents(locations: int, drones: int, firefighters: int, ambulances: int) -> dict[str, tuple[str, ...]]:
     counts = {"drones": drones, "firefighters": firefighters, "ambulances": ambulances}
-    return {
-        kind.removesuffix("s"): number_names(kind[0], check_between(kind, count, 1, 4))
-        for kind, count in counts.items()
-    }
+    for kind, count in counts.items():
+        check_at_least(kind, count, 1)
+    check_limit("places of agents", locations * sum(counts.values()), MAX_INSTANCES, locations=locations, **counts)
+    return {kind.removesuffix("s"): number_names(kind[0], count) for kind, count in counts.items()}
 
 
 def _links(shape: str, places: Sequence[str]) -> list[tuple[str, str]]:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from domains.checks import DomainError, check_between, check_formulas, check_subset
+from domains.checks import (
+    MAX_LEVELS,
+    MAX_STATEMENTS,
+    DomainError,
+    check_at_least,
+    check_between,
+    check_formulas,
+    check_limit,
+    check_subset,
+)
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.mastar import ActionText, agent_names, always, and_, believes, not_, write
 from domains.writing.structure import ObjectNames, number_objects
@@ -37,8 +46,11 @@ class Corridor:
         miss_right: Sequence[str],
         miss_left: Sequence[str],
     ) -> None:
-        names = agent_names(check_between("agents", agents, 2, 25))
-        last = check_between("end", check_between("rooms", rooms, 2, 60) if end is None else end, 2, rooms)
+        check_at_least("agents", agents, 2)
+        check_at_least("rooms", rooms, 2)
+        check_limit("statements", 5 * rooms + 5 * agents, MAX_STATEMENTS, agents=agents, rooms=rooms)
+        names = agent_names(agents)
+        last = check_between("end", rooms if end is None else end, 2, rooms)
         self.names = names
         self.rooms = range(1, rooms + 1)
         self.end = last
@@ -111,8 +123,8 @@ def problem(
     the number of agents who must be told or must not: their positions decide in which rooms to shout.
 
     Args:
-        agents: number of agents, 2 to 25; they are called a, b, c, …
-        rooms: number of rooms, 2 to 60.
+        agents: number of agents, at least 2; they are called a, b, c, …
+        rooms: number of rooms, at least 2.
         end: the last room that a can enter; all rooms by default.
         start: the room in which a starts.
         sense: the room in which a can find out about q.
@@ -123,7 +135,7 @@ def problem(
         miss_right: agents who do not notice steps to the right.
         miss_left: agents who do not notice steps to the left.
         informed: agents who shall learn q.
-        depth: 1: they believe q; 2: they believe that a believes q; and so on in turns, up to 20.
+        depth: at least 1; 1: they believe q; 2: they believe that a believes q; and so on in turns.
         excluded: agents who shall not believe q.
         goals: explicit mA* formulas, after those of the three parameters above. Without any goal, all
             agents but a shall believe q.
@@ -176,7 +188,8 @@ def goal_formulas(
     goals: Sequence[str] | None,
 ) -> list[str]:
     """The goal that the parameters of `problem` describe."""
-    check_between("depth", depth, 1, 20)
+    check_at_least("depth", depth, 1)
+    check_limit("levels of a formula", depth, MAX_LEVELS, depth=depth)
     wanted = [_chain(name, names[0], depth) for name in check_subset("informed", informed, names)]
     wanted += [not_(believes(name, "q")) for name in check_subset("excluded", excluded, names)]
     if goals is not None:
@@ -199,10 +212,11 @@ def _audience(names: Sequence[str], rooms: int, positions: Sequence[int] | None)
     if not isinstance(positions, Sequence) or len(positions) != others:
         raise DomainError(f"positions must list the rooms of the {others} agents other than a, got {positions!r}")
     placed = [check_between("each of positions", room, 1, rooms) for room in positions]
-    return tuple(
-        (names[0], *(name for name, place in zip(names[1:], placed, strict=True) if abs(place - room) <= 1))
-        for room in range(1, rooms + 1)
-    )
+    heard = [[names[0]] for _ in range(rooms)]
+    for name, place in zip(names[1:], placed, strict=True):
+        for hearers in heard[max(place - 2, 0) : place + 1]:
+            hearers.append(name)
+    return tuple(map(tuple, heard))
 
 
 def _explicit_audience(names: Sequence[str], rooms: int, hears: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:

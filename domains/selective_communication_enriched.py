@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any
 
 from domains import selective_communication
-from domains.checks import check_between, check_flag
+from domains.checks import MAX_STATEMENTS, check_at_least, check_flag, check_limit
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.selective_communication import Corridor, goal_formulas
 from domains.writing.mastar import ActionText, always, believes, not_, write
@@ -23,7 +23,7 @@ def problem(*, useless: int = 1, toggles: bool = False, **corridor: Any) -> str:
     without bringing a goal closer, and with `toggles` they multiply the e-states, too.
 
     Args:
-        useless: number of useless facts, 1 to 8.
+        useless: number of useless facts, at least 1.
         toggles: whether negating and activating really change the fact, in a's eyes only; in the published
             problems they have no effect.
         **corridor: the parameters of Selective Communication.
@@ -34,7 +34,10 @@ def problem(*, useless: int = 1, toggles: bool = False, **corridor: Any) -> str:
     wanted = {name: given.pop(name) for name in ("informed", "depth", "excluded", "goals")}
     rooms = Corridor(**given)
     check_flag("toggles", toggles)
-    facts = ["useless", *(f"useless{number}" for number in range(2, check_between("useless", useless, 1, 8) + 1))]
+    check_at_least("useless", useless, 1)
+    count = len(rooms.rooms)
+    check_limit("statements", 6 * (useless + 1) * (count + 1), MAX_STATEMENTS, rooms=count, useless=useless)
+    facts = ["useless", *(f"useless{number}" for number in range(2, useless + 1))]
     return write(
         title=f"Selective Communication Enriched: agents={len(rooms.names)}, rooms={len(rooms.rooms)}",
         story="""

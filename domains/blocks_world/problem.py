@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, permutations, product
+from math import comb, factorial
 from random import Random
 from string import ascii_lowercase
 from typing import Any
@@ -26,12 +27,21 @@ from domains.blocks_world.towers import (
     sample_target,
     supports,
 )
-from domains.checks import DomainError, check_between, check_formulas, check_one_of, check_subset, make_random
+from domains.checks import (
+    MAX_INSTANCES,
+    DomainError,
+    check_at_least,
+    check_between,
+    check_formulas,
+    check_limit,
+    check_one_of,
+    check_subset,
+    make_random,
+)
 from domains.data import read_text
 from domains.domain import Domain, Growth, Scene, sizes
 from domains.writing.epddl import EStateText, atom, believes, common, not_, number_names, unsure, write
-
-_MOST_WORLDS = 6
+from domains.writing.mastar import agent_names
 
 
 def problem(
@@ -76,12 +86,12 @@ def problem(
     Args:
         tier: `single`, `several` or `clumsy`. For the single robot only `blocks`, `start`, `target`, `seed` and
             `goals` matter.
-        blocks: 2 to 60, at least 3 for several agents; they are called b1, b2, …
-        tables: 2 to 4, at most as many as blocks; they are called t1, t2, …
-        agents: 2 to 8; they are called a, b, c, …
+        blocks: how many, at least 2, or 3 for several agents; they are called b1, b2, …
+        tables: how many, 2 to `blocks`; they are called t1, t2, …
+        agents: how many, at least 2; they are called a, b, c, …
         clumsy: how many of them are clumsy in the tier `clumsy`: those after the precise ones.
         onlookers: how many of them can only focus and tell in the tier `clumsy`: the last ones.
-        worlds: how many arrangements are possible at first, 1 to 6.
+        worlds: how many arrangements are possible at first, at least 1.
         start: these arrangements, the actual one first, instead of sampled ones. In `b1 b3, b2 | b4` b3 is on b1 and b2
             stands beside it on the first table, b4 on the second.
         ignorant: the agents that do not know which arrangement is the actual one.
@@ -106,10 +116,11 @@ def problem(
     if tier == "single":
         return _one_robot(blocks, start, target, random, goals)
     names = _block_names(blocks, at_least=3)
-    desks = number_names("t", check_between("tables", tables, 2, min(4, len(names))))
+    desks = number_names("t", check_between("tables", tables, 2, len(names)))
+    _check_sizes(len(names), len(desks), check_at_least("agents", agents, 2), check_at_least("worlds", worlds, 1))
     team = _team(tier, agents, clumsy, onlookers, at_least=0 if goals is not None else 1)
     at = _places(places, team, desks)
-    possible = _starts(start, names, desks, check_between("worlds", worlds, 1, _MOST_WORLDS), random)
+    possible = _starts(start, names, desks, worlds, random)
     site = _Site(names, desks, team, at, possible, check_subset("ignorant", ignorant, team.names))
     chosen = _goals(site, target, deceived, wanted, goals, random)
     return write(
@@ -144,7 +155,7 @@ def vocabulary(*, tier: str = "single", blocks: int = 4, tables: int = 2, agents
         free = [atom(state, block) for state in ("clear", "holding") for block in names]
         return [*places, *free, *map(not_, places[-blocks:]), *map(not_, free)]
     found = [*places, *map(not_, places)]
-    for name in ascii_lowercase[:agents]:
+    for name in agent_names(agents, ascii_lowercase):
         found += [believes(name, place) for place in places] + [unsure(name, place) for place in places]
         if name != "a":
             found += [believes("a", believes(name, place)) for place in places]
@@ -203,12 +214,24 @@ def _one_robot(
 
 
 def _block_names(blocks: int, *, at_least: int) -> tuple[str, ...]:
-    return number_names("b", check_between("blocks", blocks, at_least, 60))
+    check_at_least("blocks", blocks, at_least)
+    check_limit("pairs of blocks", blocks**2, MAX_INSTANCES, blocks=blocks)
+    return number_names("b", blocks)
+
+
+def _check_sizes(blocks: int, tables: int, agents: int, worlds: int) -> None:
+    """Refuse too many instances of the actions `tell_block` and `clumsy_stack`, and pairs of arrangements."""
+    instances = agents * blocks**2 * max(agents, tables)
+    sizes = {"blocks": blocks, "tables": tables, "agents": agents}
+    check_limit("actions of a kind", instances, MAX_INSTANCES, **sizes)
+    check_limit("pairs of worlds", worlds**2, MAX_INSTANCES, worlds=worlds)
+    arrangements = factorial(blocks) * comb(blocks - 1, tables - 1)  # towers on all tables
+    check_between("worlds", worlds, 1, arrangements)
 
 
 def _team(tier: str, agents: int, clumsy: int, onlookers: int, *, at_least: int) -> _Team:
     """The agents, at least so many precise ones and in the tier `clumsy` so many clumsy ones among them."""
-    names = tuple(ascii_lowercase[: check_between("agents", agents, 2, 8)])
+    names = agent_names(agents, ascii_lowercase)
     if tier == "several":
         return _Team(names, (), ())
     dropping = check_between("clumsy", clumsy, at_least, len(names) - at_least)
@@ -219,12 +242,11 @@ def _team(tier: str, agents: int, clumsy: int, onlookers: int, *, at_least: int)
 def _starts(
     start: str | Sequence[str] | None, blocks: Sequence[str], tables: Sequence[str], worlds: int, random: Random
 ) -> list[Arrangement]:
-    most = 1 if len(tables) == 1 else _MOST_WORLDS
     if start is None:
         return sample_starts(worlds, blocks, tables, random)
     texts = [start] if isinstance(start, str) else start
-    if not isinstance(texts, Sequence) or not 1 <= len(texts) <= most:
-        raise DomainError(f"start must give 1 to {most} arrangements, got {start!r}")
+    if not isinstance(texts, Sequence) or not texts or len(texts) > 1 == len(tables):
+        raise DomainError(f"start must give {'one arrangement' if len(tables) == 1 else 'arrangements'}, got {start!r}")
     return [read_start(text, blocks, tables) for text in texts]
 
 

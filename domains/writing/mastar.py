@@ -14,9 +14,12 @@ from itertools import groupby
 _WIDTH = 100
 
 
-def agent_names(count: int) -> tuple[str, ...]:
-    """The first `count` agent names: the letters from a on, without `i`, as in the published problems."""
-    return tuple("abcdefghjklmnopqrstuvwxyz"[:count])
+def agent_names(count: int, letters: str = "abcdefghjklmnopqrstuvwxyz") -> tuple[str, ...]:
+    """The first `count` agent names: letters, by default without `i` as in the published problems, then `agent26`, ….
+
+    Words such as `at` or `sa` would be mistaken for predicates or secrets.
+    """
+    return (*letters[:count], *(f"agent{number}" for number in range(len(letters) + 1, count + 1)))
 
 
 def not_(formula: str) -> str:

@@ -7,7 +7,17 @@ import pytest
 
 import domains
 from domains import DomainError, read_parameters
-from domains.checks import check_between, check_flag, check_formulas, check_one_each, check_one_of, check_subset
+from domains.checks import (
+    check_at_least,
+    check_between,
+    check_flag,
+    check_formulas,
+    check_limit,
+    check_one_each,
+    check_one_of,
+    check_subset,
+    power,
+)
 from domains.names import did_you_mean, unknown
 
 LETTERS = ("a", "b", "c")
@@ -19,6 +29,12 @@ LETTERS = ("a", "b", "c")
         (lambda: check_between("agents", 1, 2, 8), "agents must be a whole number from 2 to 8, got 1"),
         (lambda: check_between("agents", "3", 2, 8), "agents must be a whole number from 2 to 8, got '3'"),
         (lambda: check_between("agents", True, 0, 8), "agents must be a whole number from 0 to 8, got True"),
+        (lambda: check_at_least("agents", 1, 2), "agents must be a whole number, at least 2, got 1"),
+        (lambda: check_at_least("agents", True, 0), "agents must be a whole number, at least 0, got True"),
+        (
+            lambda: check_limit("worlds", 9, 8, boxes=2, rooms=3),
+            "more than 8 worlds with boxes=2, rooms=3: lower boxes or rooms",
+        ),
         (lambda: check_flag("home", 1), "home must be True or False, got 1"),
         (lambda: check_one_of("tier", "sngle", ["single"]), "unknown tier 'sngle': did you mean 'single'?"),
         (lambda: check_one_of("tier", None, ["single"]), "unknown tier None: expected one of 'single'"),
@@ -27,6 +43,10 @@ LETTERS = ("a", "b", "c")
         (lambda: check_subset("keys", ["a", "a"], LETTERS), "keys names something twice: a, a"),
         (lambda: check_subset("keys", "", LETTERS, at_least=1), "keys needs at least 1 of a, b, c, got 0"),
         (lambda: check_one_each("at", [1], [1, 2], "ab"), "at must list one of 1, 2 for each of a, b, got [1]"),
+        (
+            lambda: check_one_each("at", [[1], 2], range(1, 40), "ab"),
+            "at must list one of 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, … for each of a, b, got [[1], 2]",
+        ),
         (lambda: check_one_each("at", 2, [1, 2], "ab"), "at must list one of 1, 2 for each of a, b, got 2"),
         (
             lambda: check_one_each("at", [1, True], [1, 2], "ab"),
@@ -57,6 +77,10 @@ def test_a_wrong_value_is_one_line(check: Callable[[], Any], message: str) -> No
 
 
 def test_right_values_are_returned_in_order() -> None:
+    assert check_at_least("agents", 10**9, 2) == 10**9
+    check_limit("worlds", 8, 8, boxes=2)
+    assert (power(3, 4), power(1, 10**9)) == (81, 1)
+    assert 2**31 < power(2, 10**9) < 2**64
     assert check_subset("keys", "ca", LETTERS) == ("a", "c")
     assert check_one_each("at", (2, 1), [1, 2], "ab") == {"a": 2, "b": 1}
     assert check_formulas("goals", "p") == ("p",)

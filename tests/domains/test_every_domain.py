@@ -14,14 +14,15 @@ import numpy as np
 import pytest
 
 import domains
-from domains import DOMAINS, DomainError, find
+from domains import DOMAINS, DomainError, checks, find
 from domains.domain import SPLITS
 from domains.writing.epddl import parts
-from epigym.language import Reading, load
+from epigym.language import Reading, load, theories
+from epigym.language.epddl import expansion
 from epigym.problem import domain_problem, vocabulary
 from epigym.space.sampling import sample_walk
 from epigym.space.space import StateSpace
-from epigym.task.formula import TRUE, considers_possible
+from epigym.task.formula import MAX_LEVELS, TRUE, considers_possible
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.planner import find_plan
@@ -41,13 +42,13 @@ def documented(domain: str) -> dict[str, str]:
     return (documented(base.name) if base else {}) | dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def ranges() -> Iterator[tuple[str, str, int, int]]:
-    """Every range of whole numbers that the documentation of a parameter begins with."""
+def lower_bounds() -> Iterator[tuple[str, str, int]]:
+    """Every lower bound of whole numbers in the documentation of a parameter."""
     for domain in DOMAINS:
         for name, text in documented(domain).items():
-            found = re.match(r"(?:[\w ,]+[:,] )?(\d+) to (\d+)\b", text)
+            found = re.match(r"[^.;]*?\bat least (\d+)\b", text)
             if found:
-                yield domain, name, int(found[1]), int(found[2])
+                yield domain, name, int(found[1])
 
 
 def sampled(domain: str, split: str, count: int) -> Iterator[dict[str, Any]]:
@@ -64,13 +65,31 @@ def test_every_parameter_is_documented_and_refuses_nonsense(domain: str) -> None
         assert "2.5" in str(caught.value)
 
 
-def test_documented_ranges_are_those_that_are_checked() -> None:
-    known = list(ranges())
-    assert len(known) >= 29
-    for domain, name, low, high in known:
-        for wrong in (low - 1, high + 1):
-            with pytest.raises(DomainError, match=rf"^{name} must be a whole number from \d+ to {high}, got {wrong}$"):
-                domains.write(domain, **{**BASES.get(domain, {}), name: wrong})
+def test_documented_lower_bounds_are_those_that_are_checked() -> None:
+    known = list(lower_bounds())
+    assert len(known) >= 33
+    for domain, name, low in known:
+        with pytest.raises(DomainError, match=rf"^{name} must be a whole number, at least \d+, got {low - 1}$"):
+            domains.write(domain, **{**BASES.get(domain, {}), name: low - 1})
+        domains.write(domain, **{**BASES.get(domain, {}), name: max(low, DOMAINS[domain].defaults[name] or 0)})
+
+
+def test_sizes_beyond_a_limit_are_refused_before_anything_is_built() -> None:
+    for domain, name, _ in lower_bounds():
+        with pytest.raises(DomainError) as caught:
+            domains.write(domain, **{**BASES.get(domain, {}), name: 10**9})
+        assert re.fullmatch(
+            rf"more than \d+ [a-z ]+ with (.+, )?{name}={10**9}(, .+)?: lower (.+ or )?{name}( or .+)?"
+            rf"|{name} must be a whole number from \d+ to \d+, got {10**9}"
+            rf"|highest must be a whole number, at least {10**9 + 1}, got 6",
+            str(caught.value),
+        )
+
+
+def test_limits_are_those_of_the_readers() -> None:
+    assert checks.MAX_WORLDS == theories.MAX_WORLDS
+    assert (checks.MAX_INSTANCES, checks.MAX_EXPANDED) == (expansion.MAX_INSTANCES, expansion.MAX_EXPANDED)
+    assert checks.MAX_LEVELS == MAX_LEVELS
 
 
 @pytest.mark.filterwarnings("ignore:.*the goal contradicts itself")  # all formulas of a vocabulary together

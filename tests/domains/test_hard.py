@@ -51,7 +51,7 @@ def test_suites_begin_and_end_where_searches_fail(domain: str) -> None:
     if domain in HARD:  # four instances are beyond all searches
         assert not any(instance.is_solved for instance in line[-4:])
         assert any(instance.is_solved for instance in line[:-4])
-    else:  # the line ends at the limits of the parameters
+    else:  # all sizes of the domain's growth
         assert len(line) == len(LINES[domain])
 
 

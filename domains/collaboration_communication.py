@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import permutations, product
 from typing import Any
 
@@ -24,6 +24,7 @@ from domains.writing.mastar import ActionText, agent_names, always, and_, believ
 from domains.writing.structure import ObjectNames, number_objects
 
 _CHECKS = ("box", "room")
+_MOST_CASES = 8
 _ORDERS = ("room", "box")
 
 
@@ -96,7 +97,7 @@ def problem(
         ],
         agents=names,
         designated=[*positions, *(_at(box, room, placed[box] == room) for box in crates for room in hiding)],
-        commonly_known=[*positions, *(_somewhere(box, hiding) for box in crates)],
+        commonly_known=[*positions, *(part for box in crates for part in _somewhere(box, hiding))],
         goals=[common(names[:2], f"at_b1_{placed['b1']}")] if goals is None else check_formulas("goals", goals),
     )
 
@@ -166,9 +167,20 @@ def _at(thing: str, room: int, there: bool = True) -> str:
     return f"at_{thing}_{room}" if there else f"-at_{thing}_{room}"
 
 
-def _somewhere(box: str, hiding: Sequence[int]) -> str:
-    """The box is in exactly one of the rooms."""
-    return or_(*(f"({and_(*(_at(box, room, room == place) for room in hiding))})" for place in hiding))
+def _somewhere(box: str, hiding: Sequence[int]) -> list[str]:
+    """The box is in exactly one of the rooms: by cases, or for many rooms in some, and always in one half at most."""
+    if len(hiding) > _MOST_CASES:
+        return [or_(*(_at(box, room) for room in hiding)), *_only_in_a_half(box, hiding)]
+    return [or_(*(f"({and_(*(_at(box, room, room == place) for room in hiding))})" for place in hiding))]
+
+
+def _only_in_a_half(box: str, rooms: Sequence[int]) -> Iterator[str]:
+    """The box is not in both halves of the rooms, of each half, and so on: n log n literals instead of n²."""
+    if len(rooms) > 1:
+        halves = rooms[: len(rooms) // 2], rooms[len(rooms) // 2 :]
+        yield or_(*(f"({and_(*(_at(box, room, False) for room in half))})" for half in halves))
+        for half in halves:
+            yield from _only_in_a_half(box, half)
 
 
 def _moves(names: Sequence[str], rooms: Sequence[int]) -> list[ActionText]:

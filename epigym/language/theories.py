@@ -1,21 +1,26 @@
 """Finitary S5 theories: the models of common knowledge, and the equivalence relations of agents on them.
 
-The search for models assigns one fluent after another in all partial valuations at once. It drops a partial valuation
-as soon as some constraint cannot become true, so that the work grows with the number of models rather than 2^fluents.
+Unit literals are propagated first. Then groups of fluents that no constraint links are searched apart, so that their
+models are counted before they are combined. The search assigns one fluent after another in all partial valuations at
+once. It drops a partial valuation as soon as some constraint cannot become true, so that the work grows with the number
+of models rather than 2^fluents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
+from heapq import heapify, heappop, heappush
 from itertools import compress
+from math import prod
+from operator import is_
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epigym.errors import LimitError
-from epigym.task.formula import FALSE, TRUE, Formula, Op, and_, fluent
+from epigym.task.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, not_, or_
 
 MAX_WORLDS = 2**20
 _SHOWN = 8
@@ -34,33 +39,36 @@ def find_models(constraints: Iterable[Formula], fluents: tuple[str, ...]) -> NDA
         The valuations in binary counting order: bool[models, fluents].
 
     Raises:
-        LimitError: if there are more than `MAX_WORLDS` models or partial valuations.
+        LimitError: if there are more than `MAX_WORLDS` models, or partial valuations of fluents that constraints link.
     """
     fixed, rest = _propagate(and_(*constraints).negation_normal_form())
-    mentioned = {constraint: constraint.fluents() for constraint in rest}
-    order = _order_fluents(mentioned.values(), [name for name in fluents if name not in fixed])
-    count = 0 if FALSE in mentioned else 1
-    columns: dict[str, Column] = {}
-    for name in order:
-        if 2 * count > MAX_WORLDS:
-            raise LimitError(_too_many(order))
-        columns = {known: np.concatenate([column, column]) for known, column in columns.items()}
-        columns[name] = np.repeat([False, True], count)
-        possible = np.ones(2 * count, dtype=np.bool_)
-        for constraint, names in mentioned.items():
-            if name in names:
-                possible &= _evaluate_bounds(constraint, columns)[0]
-        columns = {known: column[possible] for known, column in columns.items()}
-        count = int(possible.sum())
+    if FALSE in rest:
+        return np.empty((0, len(fluents)), dtype=np.bool_)
+    left = [name for name in fluents if name not in fixed]
+    position = {name: index for index, name in enumerate(fluents)}
+    parts = [_find_linked(group, position) for group in _group_linked({one: one.fluents() for one in rest})]
+    linked = frozenset().union(*parts)
+    parts += [{name: np.array([False, True])} for name in left if name not in linked]
+    count = prod(len(next(iter(part.values()))) for part in parts)
+    if count > MAX_WORLDS:
+        raise LimitError(_too_many(count, left))
     valuations = np.empty((count, len(fluents)), dtype=np.bool_)
-    for index, name in enumerate(fluents):
-        valuations[:, index] = fixed[name] is TRUE if name in fixed else columns[name]
-    return valuations[np.lexsort(valuations.T[::-1])] if fluents else valuations
+    for name, value in fixed.items():
+        valuations[:, position[name]] = value is TRUE
+    before = 1
+    for part in parts:
+        size = len(next(iter(part.values())))
+        for name, column in part.items():
+            valuations[:, position[name]] = np.tile(np.repeat(column, before), count // (before * size) if size else 0)
+        before *= size
+    varying = [position[name] for name in left]
+    return valuations[np.lexsort(valuations[:, varying].T[::-1])] if varying else valuations
 
 
 def evaluate(formula: Formula, columns: Mapping[str, Column]) -> Column:
     """Evaluate a propositional formula at every row of the columns: bool[rows], or bool[] for all rows."""
-    return _evaluate_bounds(formula, columns)[0]
+    found = _can_hold(formula.negation_normal_form(), columns)
+    return _ALWAYS if found is None else found
 
 
 def list_valuations(worlds: NDArray[np.bool_], fluents: tuple[str, ...]) -> tuple[frozenset[str], ...]:
@@ -85,24 +93,65 @@ def list_rows(classes: NDArray[np.int64]) -> tuple[frozenset[int], ...]:
     return tuple(shared[number] for number in classes.tolist())
 
 
-def _evaluate_bounds(formula: Formula, columns: Mapping[str, Column]) -> tuple[Column, Column]:
-    """Evaluate whether the formula can still become true, and false, given the columns of some fluents."""
-    found: dict[Formula, tuple[Column, Column]] = {}
-    for node in formula.subformulas():
-        true, false = ([found[child][side] for child in node.children] for side in (0, 1))
-        match node.op:
-            case Op.FLUENT:
-                column = columns.get(node.name)
-                found[node] = (_ALWAYS, _ALWAYS) if column is None else (column, ~column)
-            case Op.NOT:
-                found[node] = false[0], true[0]
-            case Op.AND:
-                found[node] = reduce(np.logical_and, true), reduce(np.logical_or, false)
-            case Op.OR:
-                found[node] = reduce(np.logical_or, true), reduce(np.logical_and, false)
-            case _:
-                found[node] = np.array(node is TRUE), np.array(node is FALSE)
-    return found[formula]
+def _can_hold(formula: Formula, columns: Mapping[str, Column]) -> Column | None:
+    """Evaluate whether a formula in negation normal form can hold given the columns of some fluents; None is always."""
+    atom = formula.unnegated
+    if atom.op is Op.FLUENT:
+        column = columns.get(atom.name)
+        return column if column is None or atom is formula else ~column
+    if formula.op is Op.AND:
+        needed = [one for child in formula.children if (one := _can_hold(child, columns)) is not None]
+        return reduce(np.logical_and, needed) if needed else None
+    if formula.op is Op.OR:
+        enough = []
+        for child in formula.children:
+            if (one := _can_hold(child, columns)) is None:
+                return None
+            enough.append(one)
+        return reduce(np.logical_or, enough)
+    return None if formula is TRUE else np.array(False)
+
+
+def _group_linked(mentioned: Mapping[Formula, frozenset[str]]) -> list[dict[Formula, frozenset[str]]]:
+    """Group constraints, each with its fluents, so that those of different groups have no fluent in common."""
+    mentioning: dict[str, list[Formula]] = {}
+    for constraint, names in mentioned.items():
+        for name in names:
+            mentioning.setdefault(name, []).append(constraint)
+    groups, waiting = [], dict(mentioned)
+    while waiting:
+        stack, group = [next(iter(waiting))], {}
+        while stack:
+            constraint = stack.pop()
+            if constraint in waiting:
+                group[constraint] = waiting.pop(constraint)
+                for name in group[constraint]:
+                    stack += mentioning.pop(name, ())
+        groups.append({one: group[one] for one in mentioned if one in group} if len(group) > 1 else group)
+    return groups
+
+
+def _find_linked(mentioned: Mapping[Formula, frozenset[str]], position: Mapping[str, int]) -> dict[str, Column]:
+    """Find the valuations of their fluents that satisfy all constraints: the column of each fluent."""
+    mentioning: dict[str, list[Formula]] = {}
+    for constraint, names in mentioned.items():
+        for name in names:
+            mentioning.setdefault(name, []).append(constraint)
+    order = _order_fluents(list(mentioned.values()), position)
+    columns: dict[str, Column] = {}
+    count = 1
+    for name in order:
+        if 2 * count > MAX_WORLDS:
+            raise LimitError(_too_many(2 ** len(order), order))
+        columns = {known: np.concatenate([column, column]) for known, column in columns.items()}
+        columns[name] = np.repeat([False, True], count)
+        possible = np.ones(2 * count, dtype=np.bool_)
+        for constraint in mentioning[name]:
+            if (can_hold := _can_hold(constraint, columns)) is not None:
+                possible &= can_hold
+        columns = {known: column[possible] for known, column in columns.items()}
+        count = int(possible.sum())
+    return columns
 
 
 def _propagate(formula: Formula) -> tuple[dict[str, Formula], list[Formula]]:
@@ -110,14 +159,10 @@ def _propagate(formula: Formula) -> tuple[dict[str, Formula], list[Formula]]:
     fixed: dict[str, Formula] = {}
     rest: dict[Formula, None] = {}
     mentioning: dict[str, list[Formula]] = {}
-    queue = [formula]
+    queue = sorted(conjuncts(formula), key=lambda part: part.unnegated.op is Op.FLUENT)  # the last is popped first
     while queue:
-        part = queue.pop()
-        names = part.fluents()
-        if not names.isdisjoint(fixed):
-            part = part.map_fluents(lambda name: fixed.get(name) or fluent(name))
-            queue.append(part)
-        elif part.op is Op.AND:
+        part = _simplify(queue.pop(), fixed)
+        if part.op is Op.AND:
             queue += part.children
         elif part is FALSE:
             return fixed, [FALSE]
@@ -129,26 +174,55 @@ def _propagate(formula: Formula) -> tuple[dict[str, Formula], list[Formula]]:
                     queue.append(constraint)
         elif part is not TRUE:
             rest[part] = None
-            for name in names:
+            for name in part.fluents():
                 mentioning.setdefault(name, []).append(part)
     return fixed, list(rest)
 
 
-def _order_fluents(constraints: Iterable[frozenset[str]], fluents: list[str]) -> list[str]:
-    """Order fluents so that constraints are complete early; unconstrained fluents come last."""
-    position = {name: index for index, name in enumerate(fluents)}
-    waiting = list(constraints)
+def _simplify(formula: Formula, fixed: Mapping[str, Formula]) -> Formula:
+    """A formula in negation normal form with the constants of some fluents in place of them."""
+    atom = formula.unnegated
+    if atom.op is Op.FLUENT:
+        value = fixed.get(atom.name, atom)
+        return value if atom is formula else not_(value)
+    if formula.op not in (Op.AND, Op.OR):
+        return formula
+    absorbing = FALSE if formula.op is Op.AND else TRUE
+    children = []
+    for child in formula.children:
+        if (part := _simplify(child, fixed)) is absorbing:
+            return absorbing
+        children.append(part)
+    if all(map(is_, children, formula.children)):
+        return formula
+    return and_(*children) if formula.op is Op.AND else or_(*children)
+
+
+def _order_fluents(constraints: Sequence[frozenset[str]], position: Mapping[str, int]) -> list[str]:
+    """Order the fluents of constraints so that constraints are complete early: those with the fewest others first."""
+    mentioning: dict[str, list[int]] = {}
+    for index, names in enumerate(constraints):
+        for name in names:
+            mentioning.setdefault(name, []).append(index)
+    left = list(map(len, constraints))
+    waiting = [(count, index) for index, count in enumerate(left)]
+    heapify(waiting)
     order: dict[str, None] = {}
     while waiting:
-        chosen: frozenset[str] = min(waiting, key=len)
-        order.update(dict.fromkeys(sorted(chosen, key=position.__getitem__)))
-        waiting = [rest for names in waiting if (rest := names - chosen)]
-    return [*order, *(name for name in fluents if name not in order)]
+        count, index = heappop(waiting)
+        if count != left[index]:  # a later entry has the present number
+            continue
+        for name in sorted(constraints[index] - order.keys(), key=position.__getitem__):
+            order[name] = None
+            for other in mentioning[name]:
+                left[other] -= 1
+                heappush(waiting, (left[other], other))
+    return list(order)
 
 
-def _too_many(names: list[str]) -> str:
+def _too_many(count: int, names: list[str]) -> str:
     shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
     return (
-        f"the theory leaves up to 2^{len(names)} worlds, more than {MAX_WORLDS}: nothing fixes {shown}; "
+        f"the theory leaves up to 2^{(count - 1).bit_length()} worlds, more than {MAX_WORLDS}: nothing fixes {shown}; "
         "state more of them as common knowledge"
     )

@@ -144,7 +144,15 @@ class Formula:
 
     def fluents(self) -> frozenset[str]:
         """Names of the fluents that occur in the formula."""
-        return frozenset(node.name for node in self.subformulas() if node.op is Op.FLUENT)
+        names, seen, stack = set[str](), set[Formula](), [self]
+        while stack:
+            node = stack.pop()
+            if node.op is Op.FLUENT:
+                names.add(node.name)
+            elif node.children and node not in seen:
+                seen.add(node)
+                stack += node.children
+        return frozenset(names)
 
     @property
     def unnegated(self) -> Formula:

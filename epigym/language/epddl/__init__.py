@@ -11,6 +11,7 @@ from pathlib import Path
 
 from epigym.errors import EpigymError, MissingError, NestingError, UsageError
 from epigym.io.files import is_file, read, read_json
+from epigym.language.collection import pause_collection
 from epigym.language.epddl.checker import check
 from epigym.language.epddl.grounder import ground
 from epigym.language.epddl.parser import parse, parse_whole
@@ -91,6 +92,7 @@ def ground_epddl(
     return ground_texts(_read_source(problem), domain, map(_read_source, libraries), plank_compat=plank_compat)
 
 
+@pause_collection()
 def ground_texts(
     problem: SourceText, domain: SourceText | None, libraries: Iterable[SourceText] = (), *, plank_compat: bool = False
 ) -> GroundSpecification:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
+from epigym.language.collection import pause_collection
 from epigym.language.mastar.actions import ActionStatements
 from epigym.language.mastar.initial import InitialStatements
 from epigym.language.mastar.syntax import BEGINNING, Names, Node, conjuncts, parse, subtrees
@@ -17,6 +18,7 @@ from epigym.task.structure import from_parentheses
 from epigym.task.task import Task
 
 
+@pause_collection()
 def parse_mastar(text: str, reading: Reading = Reading(), *, file: str = "<string>") -> Task:
     """Read a planning task in mA*.
 

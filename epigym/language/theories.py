@@ -24,6 +24,7 @@ from epigym.task.formula import FALSE, TRUE, Formula, Op, and_, conjuncts, not_,
 
 MAX_WORLDS = 2**20
 _SHOWN = 8
+_MANY = 8
 Column: TypeAlias = NDArray[np.bool_]
 _ALWAYS = np.array(True)
 
@@ -101,15 +102,21 @@ def _can_hold(formula: Formula, columns: Mapping[str, Column]) -> Column | None:
         return column if column is None or atom is formula else ~column
     if formula.op is Op.AND:
         needed = [one for child in formula.children if (one := _can_hold(child, columns)) is not None]
-        return reduce(np.logical_and, needed) if needed else None
+        return _join(np.logical_and, needed) if needed else None
     if formula.op is Op.OR:
         enough = []
         for child in formula.children:
             if (one := _can_hold(child, columns)) is None:
                 return None
             enough.append(one)
-        return reduce(np.logical_or, enough)
+        return _join(np.logical_or, enough)
     return None if formula is TRUE else np.array(False)
+
+
+def _join(connective: np.ufunc, columns: Sequence[Column]) -> Column:
+    """Join columns of equal length; of many, in one call."""
+    joined: Column = connective.reduce(columns) if len(columns) > _MANY else reduce(connective, columns)
+    return joined
 
 
 def _group_linked(mentioned: Mapping[Formula, frozenset[str]]) -> list[dict[Formula, frozenset[str]]]:
@@ -138,20 +145,19 @@ def _find_linked(mentioned: Mapping[Formula, frozenset[str]], position: Mapping[
         for name in names:
             mentioning.setdefault(name, []).append(constraint)
     order = _order_fluents(list(mentioned.values()), position)
-    columns: dict[str, Column] = {}
-    count = 1
+    table = np.empty((0, 1), dtype=np.bool_)
     for name in order:
+        count = table.shape[1]
         if 2 * count > MAX_WORLDS:
             raise LimitError(_too_many(2 ** len(order), order))
-        columns = {known: np.concatenate([column, column]) for known, column in columns.items()}
-        columns[name] = np.repeat([False, True], count)
+        table = np.vstack([np.tile(table, 2), np.repeat([False, True], count)])
+        columns = dict(zip(order, table, strict=False))
         possible = np.ones(2 * count, dtype=np.bool_)
         for constraint in mentioning[name]:
             if (can_hold := _can_hold(constraint, columns)) is not None:
                 possible &= can_hold
-        columns = {known: column[possible] for known, column in columns.items()}
-        count = int(possible.sum())
-    return columns
+        table = table[:, possible]
+    return dict(zip(order, table, strict=True))
 
 
 def _propagate(formula: Formula) -> tuple[dict[str, Formula], list[Formula]]:

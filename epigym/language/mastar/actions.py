@@ -31,6 +31,7 @@ class ActionStatements:
     _verb: str = ""
     _executable: list[Formula] = field(default_factory=list)
     _effects: list[Effect] = field(default_factory=list)
+    _known: set[Effect] = field(default_factory=set)
     _observers: dict[str, list[Formula]] = field(default_factory=dict)
     _aware: dict[str, list[Formula]] = field(default_factory=dict)
     _aware_places: list[Node] = field(default_factory=list)
@@ -92,6 +93,7 @@ class ActionStatements:
                 source.warn(self._contradiction(verb, effect), part)
             stated.add(literal(effect.fluent, effect.value))
             self._effects.append(effect)
+            self._known.add(effect)
         if self._is_ambiguous and not was_ambiguous:
             source.warn(
                 f"action {self.name!r} determines several literals: read with determines=formula, observers learn "
@@ -112,12 +114,12 @@ class ActionStatements:
 
     def _is_contradicted(self, effect: Effect) -> bool:
         """Whether an earlier statement has the opposite of an effect under the same condition."""
-        return Effect(effect.fluent, not effect.value, effect.condition) in self._effects and not self._senses_each
+        return Effect(effect.fluent, not effect.value, effect.condition) in self._known and not self._senses_each
 
     def _check_number(self, statement: Node) -> None:
         """Raise a `LimitError` when the action has too many events."""
-        count = len({effect.fluent for effect in self._effects})
-        if self._senses_each and count > MAX_SENSED:
+        count = len({effect.fluent for effect in self._effects}) if self._senses_each else 0
+        if count > MAX_SENSED:
             line, column = position(statement)
             raise LimitError(
                 f"{self.names.source.file}:{line}:{column}: action {self.name!r} determines {count} fluents, and "

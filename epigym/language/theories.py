@@ -8,7 +8,7 @@ of models rather than 2^fluents.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from heapq import heapify, heappop, heappush
 from itertools import compress
@@ -26,7 +26,8 @@ MAX_WORLDS = 2**20
 _SHOWN = 8
 _MANY = 8
 Column: TypeAlias = NDArray[np.bool_]
-_ALWAYS = np.array(True)
+_Test: TypeAlias = Callable[[Mapping[str, Column]], Column | None]
+"""Whether a formula can hold in each row, given the columns of some of its fluents; None is always."""
 
 
 def find_models(constraints: Iterable[Formula], fluents: tuple[str, ...]) -> NDArray[np.bool_]:
@@ -68,8 +69,9 @@ def find_models(constraints: Iterable[Formula], fluents: tuple[str, ...]) -> NDA
 
 def evaluate(formula: Formula, columns: Mapping[str, Column]) -> Column:
     """Evaluate a propositional formula at every row of the columns: bool[rows], or bool[] for all rows."""
-    found = _can_hold(formula.negation_normal_form(), columns)
-    return _ALWAYS if found is None else found
+    normal = formula.negation_normal_form()
+    found = None if normal in (TRUE, FALSE) else _compile(normal)(columns)
+    return np.array(normal is TRUE) if found is None else found
 
 
 def list_valuations(worlds: NDArray[np.bool_], fluents: tuple[str, ...]) -> tuple[frozenset[str], ...]:
@@ -94,23 +96,34 @@ def list_rows(classes: NDArray[np.int64]) -> tuple[frozenset[int], ...]:
     return tuple(shared[number] for number in classes.tolist())
 
 
-def _can_hold(formula: Formula, columns: Mapping[str, Column]) -> Column | None:
-    """Evaluate whether a formula in negation normal form can hold given the columns of some fluents; None is always."""
-    atom = formula.unnegated
-    if atom.op is Op.FLUENT:
-        column = columns.get(atom.name)
-        return column if column is None or atom is formula else ~column
-    if formula.op is Op.AND:
-        needed = [one for child in formula.children if (one := _can_hold(child, columns)) is not None]
-        return _join(np.logical_and, needed) if needed else None
-    if formula.op is Op.OR:
-        enough = []
-        for child in formula.children:
-            if (one := _can_hold(child, columns)) is None:
+def _compile(formula: Formula) -> _Test:
+    """Compile a conjunction, disjunction or literal in negation normal form into a test of columns."""
+    parts = formula.children if formula.op in (Op.AND, Op.OR) else (formula,)
+    positive = [part.name for part in parts if part.op is Op.FLUENT]
+    negative = [part.children[0].name for part in parts if part.op is Op.NOT]
+    inner = [_compile(part) for part in parts if part.op in (Op.AND, Op.OR)]
+    names = frozenset([*positive, *negative])
+
+    def can_all_hold(columns: Mapping[str, Column]) -> Column | None:
+        found = [columns[name] for name in positive if name in columns]
+        if denied := [columns[name] for name in negative if name in columns]:
+            found.append(~_join(np.logical_or, denied))
+        found += [column for test in inner if (column := test(columns)) is not None]
+        return _join(np.logical_and, found) if found else None
+
+    def can_some_hold(columns: Mapping[str, Column]) -> Column | None:
+        if not columns.keys() >= names:
+            return None
+        found = [columns[name] for name in positive]
+        if negative:
+            found.append(~_join(np.logical_and, [columns[name] for name in negative]))
+        for test in inner:
+            if (column := test(columns)) is None:
                 return None
-            enough.append(one)
-        return _join(np.logical_or, enough)
-    return None if formula is TRUE else np.array(False)
+            found.append(column)
+        return _join(np.logical_or, found)
+
+    return can_some_hold if formula.op is Op.OR else can_all_hold
 
 
 def _join(connective: np.ufunc, columns: Sequence[Column]) -> Column:
@@ -145,16 +158,17 @@ def _find_linked(mentioned: Mapping[Formula, frozenset[str]], position: Mapping[
         for name in names:
             mentioning.setdefault(name, []).append(constraint)
     order = _order_fluents(list(mentioned.values()), position)
+    tests = {constraint: _compile(constraint) for constraint in mentioned}
     table = np.empty((0, 1), dtype=np.bool_)
     for name in order:
         count = table.shape[1]
         if 2 * count > MAX_WORLDS:
             raise LimitError(_too_many(2 ** len(order), order))
-        table = np.vstack([np.tile(table, 2), np.repeat([False, True], count)])
+        table = np.vstack([np.hstack([table, table]), np.repeat([False, True], count)])
         columns = dict(zip(order, table, strict=False))
         possible = np.ones(2 * count, dtype=np.bool_)
         for constraint in mentioning[name]:
-            if (can_hold := _can_hold(constraint, columns)) is not None:
+            if (can_hold := tests[constraint](columns)) is not None:
                 possible &= can_hold
         table = table[:, possible]
     return dict(zip(order, table, strict=True))

@@ -26,6 +26,7 @@ MAX_WORLDS = 2**20
 _SHOWN = 8
 _MANY = 8
 Column: TypeAlias = NDArray[np.bool_]
+_Table: TypeAlias = NDArray[np.bool_]
 _Test: TypeAlias = Callable[[Mapping[str, Column]], Column | None]
 """Whether a formula can hold in each row, given the columns of some of its fluents; None is always."""
 
@@ -153,25 +154,42 @@ def _group_linked(mentioned: Mapping[Formula, frozenset[str]]) -> list[dict[Form
 
 def _find_linked(mentioned: Mapping[Formula, frozenset[str]], position: Mapping[str, int]) -> dict[str, Column]:
     """Find the valuations of their fluents that satisfy all constraints: the column of each fluent."""
-    mentioning: dict[str, list[Formula]] = {}
-    for constraint, names in mentioned.items():
-        for name in names:
-            mentioning.setdefault(name, []).append(constraint)
+    denying: dict[tuple[str, bool], list[_Test]] = {}
+    for constraint in mentioned:
+        test = _compile(constraint)
+        for name, value in _list_literals(constraint):
+            denying.setdefault((name, not value), []).append(test)
     order = _order_fluents(list(mentioned.values()), position)
-    tests = {constraint: _compile(constraint) for constraint in mentioned}
     table = np.empty((0, 1), dtype=np.bool_)
     for name in order:
-        count = table.shape[1]
-        if 2 * count > MAX_WORLDS:
+        parts = [_extend(table, order, name, value, denying.get((name, value), ())) for value in (False, True)]
+        if sum(part.shape[1] for part in parts) > MAX_WORLDS:
             raise LimitError(_too_many(2 ** len(order), order))
-        table = np.vstack([np.hstack([table, table]), np.repeat([False, True], count)])
-        columns = dict(zip(order, table, strict=False))
-        possible = np.ones(2 * count, dtype=np.bool_)
-        for constraint in mentioning[name]:
-            if (can_hold := tests[constraint](columns)) is not None:
-                possible &= can_hold
-        table = table[:, possible]
+        table = np.hstack(parts)
     return dict(zip(order, table, strict=True))
+
+
+def _extend(table: _Table, order: Sequence[str], name: str, value: bool, tests: Iterable[_Test]) -> _Table:
+    """Extend partial valuations by a value, as far as the constraints can hold that it may deny."""
+    count = table.shape[1]
+    columns = dict(zip(order, table, strict=False)) | {name: np.full(count, value)}
+    possible = np.ones(count, dtype=np.bool_)
+    for test in tests:
+        if (can_hold := test(columns)) is not None:
+            possible &= can_hold
+    kept = table if possible.all() else table[:, possible]
+    return np.vstack([kept, np.full(kept.shape[1], value)])
+
+
+def _list_literals(formula: Formula) -> set[tuple[str, bool]]:
+    """List the literals of a formula in negation normal form."""
+    found, stack = set(), [formula]
+    while stack:
+        node = stack.pop()
+        if (atom := node.unnegated).op is Op.FLUENT:
+            found.add((atom.name, atom is node))
+        stack += node.children if atom is node else ()
+    return found
 
 
 def _propagate(formula: Formula) -> tuple[dict[str, Formula], list[Formula]]:

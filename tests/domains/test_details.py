@@ -87,6 +87,8 @@ def test_what_does_not_fit_together_is_refused(domain: str, parameters: dict[str
         ("assembly_line", {"clear_start": False}, 16),
         ("assembly_line", {"clear_start": True}, 4),
         ("collaboration_communication", {"boxes": 3, "rooms": 5}, 4**3),
+        ("collaboration_communication", {"boxes": 2, "rooms": 14}, 13**2),
+        ("collaboration_communication", {"boxes": 1, "rooms": 100}, 99),
         *(("consecutive_numbers", {"agents": n, "highest": k}, k + 2 - n) for n, k in ((2, 3), (2, 7), (3, 6), (5, 9))),
         *(("search_and_rescue", {"locations": n, "fires": fires}, (n + 1) * 2 ** len(fires))
           for n, fires in ((2, []), (4, ["l2"]), (5, ["l1", "l4"]))),
@@ -94,6 +96,11 @@ def test_what_does_not_fit_together_is_refused(domain: str, parameters: dict[str
 )  # fmt: skip
 def test_initial_worlds_are_what_is_not_known(domain: str, parameters: dict[str, Any], worlds: int) -> None:
     assert len(read(domain, **parameters).initial.valuations) == worlds
+
+
+def test_agents_after_the_letters_are_numbered() -> None:
+    assert read("selective_communication", agents=27).agents[-4:] == ("y", "z", "agent26", "agent27")
+    assert read("room_messages", agents=27, rooms=2).agents[-3:] == ("y", "z", "agent27")
 
 
 def test_seeds_leave_what_is_given() -> None:

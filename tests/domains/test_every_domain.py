@@ -26,6 +26,7 @@ from epigym.task.formula import MAX_LEVELS, TRUE, considers_possible
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
 from search.planning.planner import find_plan
+from tests.benchmarks.sizes import SIZES
 from tests.helpers.benchmark_files import ROOT
 from tests.helpers.domain_problems import read
 from tests.helpers.marks import slow_but
@@ -84,6 +85,40 @@ def test_sizes_beyond_a_limit_are_refused_before_anything_is_built() -> None:
             rf"|highest must be a whole number, at least {10**9 + 1}, got 6",
             str(caught.value),
         )
+
+
+@pytest.mark.parametrize(
+    ("domain", "parameters"),
+    [
+        ("coin_in_the_box", {"agents": 9}),
+        ("collaboration_communication", {"agents": 4, "boxes": 3, "rooms": 9}),
+        ("grapevine", {"agents": 5, "rooms": 9}),
+        ("selective_communication", {"agents": 30, "rooms": 40}),
+        ("selective_communication_enriched", {"rooms": 20, "useless": 9, "toggles": True}),
+    ],
+)
+def test_statements_are_estimated_well(
+    domain: str, parameters: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    estimates = []
+
+    def note(what: str, count: int, most: int, **_: int) -> None:
+        if what == "statements":
+            assert most == checks.MAX_STATEMENTS
+            estimates.append(count)
+
+    monkeypatch.setattr(f"domains.{domain}.check_limit", note)
+    text = domains.write(domain, **parameters)
+    others = ("fluent", "action", "agent", "initially", "goal")
+    lines = re.sub(r"^%.*$", "", text, flags=re.MULTILINE).split(";")
+    count = sum(not line.strip().startswith(others) for line in lines if line.strip())
+    assert count <= estimates[-1] <= 2 * count
+
+
+def test_every_domain_has_a_large_size() -> None:
+    assert list(SIZES) == list(DOMAINS)
+    for domain in ("blocks_world", "consecutive_numbers", "search_and_rescue", "room_messages"):
+        assert len(domains.write(domain, **SIZES[domain])) < 10**6
 
 
 def test_limits_are_those_of_the_readers() -> None:

@@ -1,7 +1,10 @@
 """The languages of files, and the arguments of `load` that apply to them."""
 
+import gc
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import gymnasium
@@ -147,3 +150,27 @@ def test_parsers(parse: Callable[[str], Task], name: str, cache_folder: Path, mo
     cache_folder.rmdir()
     cache_folder.touch()  # a file where the folder would be
     assert found() == first
+
+
+@pytest.mark.parametrize(
+    ("step", "text", "parse"),
+    [
+        ("epigym.language.mastar.parse", "fluent p; agent ann; initially p; goal p, ;", parse_mastar),
+        ("epigym.language.epddl.ground", domains.write("gossip", agents=2), parse_epddl),
+    ],
+)
+def test_no_garbage_is_collected_while_a_text_is_read(
+    step: str, text: str, parse: Callable[[str], Task], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enabled = []
+    original = resolve_name(step)
+
+    def observe(*arguments: Any, **options: Any) -> Any:
+        enabled.append(gc.isenabled())
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(step, observe)
+    with suppress(ParseError):
+        parse(text)
+    assert enabled == [False]
+    assert gc.isenabled()

@@ -23,7 +23,7 @@ SIZES: Final[Mapping[str, Mapping[str, Any]]] = {
     "blocks_world": {"blocks": 71},
     "cloud_scheduling": {"tasks": 8, "tenants": 8},
     "coin_in_the_box": {"agents": 71},
-    "collaboration_communication": {"agents": 4, "rooms": 1000, "boxes": 1},
+    "collaboration_communication": {"agents": 4, "rooms": 1001, "boxes": 1},
     "consecutive_numbers": {"agents": 10, "highest": 111},
     "epistemic_gossip": {"agents": 17},
     "gossip": {"agents": 17},

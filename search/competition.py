@@ -35,7 +35,7 @@ from epigym.errors import EpigymError, LimitError, UsageError
 from epigym.io.files import check_writable
 from epigym.problem import load_problem
 from search.agents.limits import Limits, memory_bytes
-from search.agents.result import SearchResult
+from search.agents.result import PARTS, SearchResult
 from search.planning.configuration import DEFAULT, Configuration
 from search.planning.options import SearchOptions
 from search.planning.plan_files import check_plan_file, make_unverified_path
@@ -85,13 +85,27 @@ def solve(spec: str, file: str) -> tuple[SearchResult, str]:
     gc.enable()
     blank = make_blank_result(Configuration.of(DEFAULT), Path(spec).stem, options)
     result = run_search(partial(read_and_search, spec, file), options, file, blank)
-    found = str(result.status) if result.plan_length is None else f"plan of {result.plan_length} actions"
-    counted = f"{result.problem}: {found}, {result.expanded} nodes expanded, {perf_counter() - start:.1f} s"
+    counted = f"{result.problem}: {_describe_plan(result)}, {result.expanded} nodes expanded"
+    timed = f"{perf_counter() - start:.1f} s{_list_parts(result)}"
     unverified = ""
     if result.plan is None:
         Path(file).unlink(missing_ok=True)  # an old one is left where a limit ended the reading
         unverified = f"a plan that was not verified in time is in {draft}" if draft.exists() else ""
-    return result, ", ".join(filter(None, (counted, result.message, result.proof, unverified)))
+    return result, ", ".join(filter(None, (counted, timed, result.message, result.proof, unverified)))
+
+
+def _describe_plan(result: SearchResult) -> str:
+    if result.plan_length is None:
+        return str(result.status)
+    shortened = "" if result.first_length == result.plan_length else f" (first {result.first_length})"
+    return f"plan of {result.plan_length} actions{shortened}"
+
+
+def _list_parts(result: SearchResult) -> str:
+    """The parts of the time that are at least 0.1 s after rounding, in parentheses."""
+    parts = {part: f"{getattr(result.costs, name):.1f} s" for part, name in PARTS.items()}
+    shown = ", ".join(f"{part} {seconds}" for part, seconds in parts.items() if seconds != "0.0 s")
+    return f" ({shown})" if shown else ""
 
 
 def read_and_search(
@@ -100,8 +114,10 @@ def read_and_search(
     """Read the problem and search; nothing is sent to the channel, so that verifying the plan is limited, too."""
     start = perf_counter()
     task = load_problem(spec)
-    limits = options.active_limits.after(perf_counter() - start)
-    return find_plan_here(task, Configuration.of(DEFAULT), replace(options, limits=limits), file)
+    load_seconds = perf_counter() - start
+    limits = options.active_limits.after(load_seconds)
+    result = find_plan_here(task, Configuration.of(DEFAULT), replace(options, limits=limits), file)
+    return result.with_costs(load_seconds=load_seconds)
 
 
 def read_limits() -> Limits:

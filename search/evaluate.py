@@ -45,6 +45,7 @@ class Evaluate(Settings):
     problems: list[str]
     semantics: Semantics | None
     determines: Determines | None
+    shorten: bool
     anytime: bool
     consistent_beliefs: bool
     verify: Literal["none", Verify]
@@ -125,7 +126,7 @@ def records(settings: Evaluate) -> list[Record]:
     return make_records(
         problems or problems_of(settings.suite, settings.per_domain, settings.reading, settings.domain),
         make_configurations(settings.agents, settings.heuristics),
-        SearchOptions(limits, settings.anytime, settings.consistent_beliefs, settings.verify),
+        SearchOptions(limits, settings.anytime, settings.consistent_beliefs, settings.verify, settings.shorten),
     )
 
 

@@ -33,6 +33,7 @@ class Solve(TaskSettings):
     compare: list[str]
     policy: Literal["none", "strong", "shortest", "cyclic"]
     policy_file: str | None = field(metadata={"written": "file", "check": "search.policies.policy:check_policy_file"})
+    shorten: bool
     anytime: bool
     verify: Verify
     plan_file: str | None = field(metadata={"written": "file", "check": "search.planning.plan_files:check_plan_file"})
@@ -50,6 +51,7 @@ class Solve(TaskSettings):
         return {
             "plan_file": f"{reason}; policy_file writes the policy",
             "verify": reason,
+            "shorten": reason,
             "anytime": f"{reason}; policy=shortest goes on to the least depth",
             "compare": reason,
         }
@@ -85,7 +87,7 @@ def solve(settings: Solve) -> ExitCode:
     start = perf_counter()
     task = settings.load()
     load_seconds = perf_counter() - start
-    options = SearchOptions(limits, settings.anytime, settings.consistent_beliefs, settings.verify)
+    options = SearchOptions(limits, settings.anytime, settings.consistent_beliefs, settings.verify, settings.shorten)
     search: Callable[..., SearchResult] = find_plan
     show: Callable[..., None] = show_results
     if settings.policy != "none":

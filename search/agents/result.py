@@ -31,6 +31,17 @@ class SearchStatus(enum.StrEnum):
         return self in (SearchStatus.EXPANSION_LIMIT, SearchStatus.TIME_LIMIT, SearchStatus.MEMORY_LIMIT)
 
 
+PARTS = {
+    "reading": "load_seconds",
+    "PyTorch import": "import_seconds",
+    "set-up": "build_seconds",
+    "search": "search_seconds",
+    "shortening": "shortening_seconds",
+    "validation": "validation_seconds",
+}
+"""The parts of the total time of a search, in their order, and their names in `Costs`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Costs:
     """The time and memory of a search, which differ from run to run.
@@ -40,6 +51,7 @@ class Costs:
         import_seconds: time to import PyTorch and PyTorch Geometric, for models that need them.
         build_seconds: time to build the state space and to load the heuristic.
         search_seconds: time of the search itself.
+        shortening_seconds: time to shorten its plan, see `search.planning.shortening`.
         validation_seconds: time of the reference to validate plans, or to check that there is none.
         cpu_seconds: CPU time of a separate process and its children; else 0.
         peak_bytes: peak resident memory of the process; of a separate process, with its children's.
@@ -49,19 +61,20 @@ class Costs:
     import_seconds: float = 0.0
     build_seconds: float = 0.0
     search_seconds: float = 0.0
+    shortening_seconds: float = 0.0
     validation_seconds: float = 0.0
     cpu_seconds: float = 0.0
     peak_bytes: int = 0
 
     @property
     def total_seconds(self) -> float:
-        """The sum of the five times above, which do not overlap; the start of Python is in none of them."""
+        """The sum of the six times above, which do not overlap; the start of Python is in none of them."""
         return self.load_seconds + self.active_seconds + self.validation_seconds
 
     @property
     def active_seconds(self) -> float:
-        """The seconds that count towards the time limit of a search: imports, building and searching."""
-        return self.import_seconds + self.build_seconds + self.search_seconds
+        """The seconds that count towards the time limit of a search: imports, building, searching and shortening."""
+        return self.import_seconds + self.build_seconds + self.search_seconds + self.shortening_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +107,13 @@ class SearchResult:
         model: the file of a learned heuristic; else empty.
         inconsistent_agents: the agents with inconsistent beliefs in the plan's final e-state.
         consistent_beliefs: whether plans after which an agent has inconsistent beliefs were excluded.
-        message: the reason of the status `error`; else the component of `interleaved` that decided.
+        message: the reason of the status `error`; else the component of `interleaved` that decided, and the limit that
+            stopped shortening.
         optimal: whether the plan is proved to be a shortest one.
         proof: the extent of the check of unsolvability, `confirmed: all n e-states`, or such as
             `checked m of n e-states, stopped after 1.0 s`; empty without a check.
-        history: for each validated plan its length, and the seconds since the start of the first search.
+        history: for each validated plan its length, and the seconds since the start of the first search; before them
+            the same of the first plan, if it was shortened.
         costs: time and memory.
         size: the size of the task.
     """
@@ -141,6 +156,11 @@ class SearchResult:
     def plan_length(self) -> int | None:
         """The number of actions of a valid plan; else None."""
         return len(self.plan) if self.plan is not None and self.status is SearchStatus.SOLVED else None
+
+    @property
+    def first_length(self) -> int | None:
+        """The number of actions of the first plan, before it was shortened, where `plan_length` is known."""
+        return self.history[0][0] if self.plan_length is not None and self.history else self.plan_length
 
     def with_costs(self, **costs: Any) -> Self:
         """The result with some costs replaced, by their names."""

@@ -32,11 +32,12 @@ _SHOWN = 8  # digits of a key in a file name
 COLUMNS = (
     "domain", "problem", "configuration", "consistent_beliefs", "status", "plan_length", "first_length", "optimal",
     "expanded", "generated", "distinct", "actions", "fluents", "initial_worlds",
-    "load_seconds", "search_seconds", "total_seconds", "cpu_seconds", "peak_bytes",
+    "load_seconds", "search_seconds", "shortening_seconds", "total_seconds", "cpu_seconds", "peak_bytes",
     "host", "processor", "inconsistent_agents", "model", "message", "proof", "other_outcomes", "file",
 )  # fmt: skip
 MEASURED = (
-    "load_seconds", "search_seconds", "total_seconds", "cpu_seconds", "peak_bytes", "host", "processor", "proof"
+    "load_seconds", "search_seconds", "shortening_seconds", "total_seconds", "cpu_seconds", "peak_bytes", "host",
+    "processor", "proof"
 )  # fmt: skip
 """The columns that differ from run to run."""
 
@@ -194,13 +195,12 @@ def _make_entries(result: SearchResult, anytime: bool) -> dict[str, str]:
     is_counted = not was_cut and (result.status.is_decided or result.status is SearchStatus.EXPANSION_LIMIT)
     counts = {name: str(getattr(result, name)) for name in ("expanded", "generated", "distinct") if is_counted}
     is_solved = result.plan_length is not None
-    first_length = result.history[0][0] if is_solved and result.history else result.plan_length
     sizes = {name: str(value or "") for name, value in asdict(result.size).items()}
-    seconds = ("load_seconds", "search_seconds", "total_seconds", "cpu_seconds")
+    seconds = ("load_seconds", "search_seconds", "shortening_seconds", "total_seconds", "cpu_seconds")
     return {
         "status": str(result.status),
         "plan_length": str(result.plan_length) if is_solved else "",
-        "first_length": str(first_length) if is_solved else "",
+        "first_length": str(result.first_length) if is_solved else "",
         "optimal": str(result.optimal).lower() if is_solved else "",
         **counts,
         **sizes,

@@ -27,7 +27,7 @@ def improve_plan(
     verify: Callable[[SearchResult], SearchResult],
     channel: ProgressChannel = NO_CHANNEL,
 ) -> SearchResult:
-    """Remove redundant actions from a plan, then search for shorter plans with weighted A* in the same state space.
+    """Search for shorter plans with weighted A* in the same state space, and remove their redundant actions.
 
     Args:
         found: the first search: a result with a plan, the explored space, and the heuristic; without one `h_ff`.
@@ -58,17 +58,17 @@ def improve_plan(
     )
     best, end = first, SearchStatus.SOLVED
     try:
-        plan = eliminate_actions(space, _plan(first.plan), budget)
         for weight in itertools.chain(WEIGHTS, itertools.repeat(WEIGHTS[-1])):
-            if len(plan) < len(_plan(best.plan)):
-                with budget.pause():
-                    channel.set_time_limit(None)
-                    best = verify(replace(best, plan=plan))
-                channel.set_time_limit(budget.left)
-            end = search.next(weight, len(plan)) if best.status is SearchStatus.SOLVED else best.status
+            end = search.next(weight, len(_plan(best.plan)))
             if end is not SearchStatus.SOLVED:
                 break
-            plan = eliminate_actions(space, _plan(search.run.plan()), budget)
+            plan = eliminate_actions(space, _plan(search.run.plan()), lambda: budget.check(0) is None)
+            with budget.pause():
+                channel.set_time_limit(None)
+                best = verify(replace(best, plan=plan))
+            if best.status is not SearchStatus.SOLVED:
+                break
+            channel.set_time_limit(budget.left)
     except MemoryError:
         end = SearchStatus.MEMORY_LIMIT
     except EpigymError as error:

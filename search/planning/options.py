@@ -22,12 +22,15 @@ class SearchOptions:
         consistent_beliefs: whether to exclude plans after which an agent has inconsistent beliefs, see `StateSpace`.
         verify: how much the reference verifies: `bounded`, plans and, within bounds, the result that there is none, see
             `search.planning.proofs`; `whole`, that result without bounds and time limit; or `none`.
+        shorten: whether to shorten plans that are not proved to be shortest with a fifth of the search's work, see
+            `search.planning.shortening`.
     """
 
     limits: Limits | None = None
     anytime: bool = False
     consistent_beliefs: bool = False
     verify: Literal["none", Verify] = "bounded"
+    shorten: bool = True
 
     @property
     def active_limits(self) -> Limits:

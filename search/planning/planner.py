@@ -54,7 +54,7 @@ def find_plan(
     Args:
         task: the planning task.
         configuration: agent and heuristic.
-        options: the options; with `verify="none"` the first plan is neither validated nor written.
+        options: the options; with `verify="none"` the plan is neither validated nor written.
         plan_file: the file for the plan. Until the plan is validated, and when it is not valid, the plan is in
             `search.planning.plan_files.make_unverified_path(plan_file)`. Earlier plans in both are removed before the
             search. With `anytime` each plan replaces the one before as soon as it is validated.
@@ -91,6 +91,10 @@ def find_plan_here(
     _prepare(task, options, plan_file)
     found = search_in_process(task, configuration, options, channel)
     result = found.result
+    if options.shorten and result.plan and not result.optimal:
+        from search.planning.shortening import shorten_result  # imports a further agent
+
+        result = shorten_result(found, options.active_limits, perf_counter() - start)
     if options.verify == "none":
         return result
     if result.status is SearchStatus.UNSOLVABLE:

@@ -73,6 +73,7 @@ def plan(
     policy: Literal["none", "strong", "shortest", "cyclic"] = "none",
     time_limit: float | None = 600.0,
     memory_limit: str | None = None,
+    shorten: bool = True,
     anytime: bool = False,
     consistent_beliefs: bool | None = None,
     verify: Verify = "bounded",
@@ -95,6 +96,7 @@ def plan(
             policy of least depth, `cyclic` for a policy that may repeat actions (strong cyclic). See `find_policy`.
         time_limit: seconds to build the heuristic and to search, without the re-execution of plans; None for no limit.
         memory_limit: a text such as `8GiB`; None for 80 % of the free memory.
+        shorten: whether to shorten a linear plan that is not proved to be shortest, with a fifth of the search's work.
         anytime: whether to go on for shorter plans; for policies use `policy="shortest"`.
         consistent_beliefs: whether to exclude plans that make an agent's beliefs inconsistent; a source whose state
             space excludes them always does. None: yes for policies, no for linear plans.
@@ -115,7 +117,7 @@ def plan(
     memory = memory_bytes(convert(memory_limit, str | None, "memory_limit"))
     limits = Limits(time_limit=seconds, memory_limit=memory)
     policy = convert(policy, Literal["none", "strong", "shortest", "cyclic"], "policy")
-    anytime = convert(anytime, bool, "anytime")
+    shorten, anytime = convert(shorten, bool, "shorten"), convert(anytime, bool, "anytime")
     if convert(consistent_beliefs, bool | None, "consistent_beliefs") is None:
         consistent_beliefs = policy != "none"
     verify = convert(verify, Verify, "verify")
@@ -131,7 +133,7 @@ def plan(
     consistent_beliefs = consistent_beliefs or problem.space.consistent_beliefs
     configuration, load_seconds = configuration.adapt_to(problem.space), perf_counter() - start
     search: Callable[..., SearchResult] = find_plan if policy == "none" else partial(find_policy, kind=policy)
-    result = search(problem.task, configuration, SearchOptions(limits, anytime, consistent_beliefs, verify))
+    result = search(problem.task, configuration, SearchOptions(limits, anytime, consistent_beliefs, verify, shorten))
     return result.with_costs(load_seconds=load_seconds)
 
 

@@ -8,20 +8,13 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from epigym.io.tables import Table
-from search.agents.result import SearchResult, SearchStatus
+from search.agents.result import PARTS, SearchResult, SearchStatus
 
 if TYPE_CHECKING:
     from search.policies.planner import PolicyResult
 
 _POLICY_LINES = 40
-_TIMES = {
-    "reading time": "load_seconds",
-    "PyTorch import time": "import_seconds",
-    "set-up time": "build_seconds",
-    "search time": "search_seconds",
-    "validation time": "validation_seconds",
-    "total time": "total_seconds",
-}
+_TIMES = {f"{part} time": name for part, name in PARTS.items()} | {"total time": "total_seconds"}
 """The rows of times: the parts of the total, in their order, then the total."""
 
 
@@ -125,7 +118,7 @@ def format_duration(seconds: float) -> str:
 
 
 def _format_plan(result: SearchResult, number: int) -> str:
-    """Format a plan of the history: its length, and the time at which it was validated."""
+    """Format a plan of the history: its length, and the time at which it was found or validated."""
     if not result.history:
         return "–"
     length, seconds = result.history[number]

@@ -398,6 +398,12 @@ FAULTS: Mapping[str, Fault] = {
           "optimal=end is not SearchStatus.ERROR"),),
         ("tests/search/planning/test_anytime.py",),
     ),
+    "search/planning: allowance": Fault(
+        "shortening a plan takes as much work as it likes",
+        (("search/planning/shortening.py", "return self.limit is None and self.spent < self.most",
+          "return self.limit is None"),),
+        ("tests/search/planning/test_shortening.py",),
+    ),
     "search/planning: draft": Fault(
         "the file of a plan appears before the plan is validated",
         (("search/planning/planner.py", "write_json(make_unverified_path(plan_file), plan)",

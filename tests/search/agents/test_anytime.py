@@ -143,17 +143,17 @@ ROOMS = {
         ("cdeab", "ab"),  # without c neither d nor e can be executed
         ("cab", "ab"),
         ("cdanb", "ab"),
-        ("ancffb", "affb"),  # each f is needed as long as the other one is there
+        ("anffb", "affb"),  # each f is needed as long as the other one is there
     ],
 )
 def test_redundant_actions_are_left_out(plan: str, kept: str) -> None:
     space = GraphSpace(ROOMS, [2])
-    assert "".join(eliminate_actions(space, tuple(plan), Limits().start())) == kept
+    assert "".join(eliminate_actions(space, tuple(plan), lambda: True)) == kept
 
 
 def test_needed_actions_stay() -> None:
     space = GraphSpace(DETOUR, [6])
     for plan in (("a",) * 5, ("b", "a", "a", "a")):
-        assert eliminate_actions(space, plan, Limits().start()) == plan
-    assert eliminate_actions(GraphSpace(ROOMS, [0]), ("n", "n"), Limits().start()) == ()
-    assert eliminate_actions(GraphSpace(ROOMS, [2]), ("n", "a", "b"), Limits(time_limit=0).start()) == ("n", "a", "b")
+        assert eliminate_actions(space, plan, lambda: True) == plan
+    assert eliminate_actions(GraphSpace(ROOMS, [0]), ("n", "n"), lambda: True) == ()
+    assert eliminate_actions(GraphSpace(ROOMS, [2]), ("n", "a", "b"), lambda: False) == ("n", "a", "b")

@@ -36,7 +36,7 @@ from tests.helpers.strategies import telling_task
 from tests.helpers.tasks import coin, counter, hopeless, trivial
 
 SHORTEST = ("lift", "look", "shout")
-ANYTIME = SearchOptions(anytime=True)
+ANYTIME, SHORTENED = SearchOptions(anytime=True, shorten=False), SearchOptions(anytime=True)
 
 
 class Wordy(Agent):
@@ -46,7 +46,7 @@ class Wordy(Agent):
 
     def search(self, run: SearchRun) -> Steps:
         yield
-        run.expanded, run.generated, run.distinct = 10, 20, 2
+        run.expanded, run.generated, run.distinct = 1000, 2000, 2
         run.plan = lambda: ("lift", *["look"] * self.looks, "shout")  # type: ignore[method-assign]
         return SearchStatus.SOLVED
 
@@ -73,7 +73,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> type[Slow]:
     Slow.calls = []
     monkeypatch.setattr(Wordy, "looks", 7)
     monkeypatch.setattr(improvement, "ShorterPlans", Slow)
-    monkeypatch.setattr(improvement, "eliminate_actions", lambda space, plan, budget: plan)
+    monkeypatch.setattr(improvement, "eliminate_actions", lambda space, plan, may_execute: plan)
     return Slow
 
 
@@ -96,15 +96,15 @@ def test_weights_fall_and_plans_get_shorter(slow: type[Slow]) -> None:
 
 
 def test_redundant_actions_are_left_out_and_counts_are_those_of_both_searches() -> None:
-    result = find_plan(coin(), WORDY, ANYTIME)
+    result = find_plan(coin(), WORDY, SHORTENED)
     assert (result.plan, result.optimal, result.heuristic) == (SHORTEST, True, None)
     assert [length for length, _ in result.history] == [6, 3]
     alone = ShorterPlans(space := StateSpace(coin()), RelaxedPlan(space), Limits().start())
     assert alone.next(5.0, 3) is SearchStatus.UNSOLVABLE
-    assert (result.expanded, result.generated) == (10 + alone.run.expanded, 20 + alone.run.generated)
+    assert (result.expanded, result.generated) == (1000 + alone.run.expanded, 2000 + alone.run.generated)
     assert result.distinct == max(2, alone.run.distinct)
     assert result.costs.build_seconds > 0
-    once = find_plan(coin(), WORDY)
+    once = find_plan(coin(), WORDY, SearchOptions(shorten=False))
     assert (once.plan_length, [length for length, _ in once.history], once.optimal) == (6, [6], False)
 
 
@@ -113,7 +113,7 @@ def test_redundant_actions_are_left_out_and_counts_are_those_of_both_searches() 
 )
 def test_an_error_keeps_the_best_plan(end: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ShorterPlans, "next", failing(end, "no"))
-    result = find_plan(coin(), WORDY, ANYTIME)
+    result = find_plan(coin(), WORDY, SHORTENED)
     assert (result.status, result.plan, result.optimal) == (SearchStatus.SOLVED, SHORTEST, False)
     assert result.message == message
 
@@ -164,7 +164,7 @@ def test_executing_plans_again_takes_nothing_from_the_limit(monkeypatch: pytest.
     monkeypatch.setattr(planner, "validate", validate)
     for module in (planner, limits):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
-    result = find_plan_here(coin(), WORDY, SearchOptions(Limits(time_limit=50.0), anytime=True))
+    result = find_plan_here(coin(), WORDY, SearchOptions(Limits(time_limit=50.0), anytime=True, shorten=False))
     assert (result.optimal, result.history) == (True, ((6, 100.0), (3, 200.0)))
     assert (result.costs.search_seconds, result.costs.validation_seconds) == (0.0, 200.0)
 
@@ -234,7 +234,7 @@ def test_an_interruption_names_the_best_plan(is_kept: bool, tmp_path: Path, monk
     monkeypatch.setattr(ShorterPlans, "next", failing(KeyboardInterrupt))
     kept = rf"is in {file}$" if is_kept else "is lost: name a file to keep it$"
     with pytest.raises(KeyboardInterrupt, match=f"^the best plan until now {kept}"):
-        find_plan(coin(), WORDY, ANYTIME, file)
+        find_plan(coin(), WORDY, SHORTENED, file)
     assert file is None or read_plan(file) == list(SHORTEST)
 
 

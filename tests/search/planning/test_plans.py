@@ -19,7 +19,7 @@ from epigym.reference.semantics import Validation
 from learn.models.shipped import locate_shipped
 from search import competition
 from search.agents.limits import Limits
-from search.agents.result import SearchStatus
+from search.agents.result import Costs, SearchResult, SearchStatus
 from search.planning import planner
 from search.planning.configuration import Configuration
 from search.planning.options import SearchOptions
@@ -148,6 +148,24 @@ def test_the_limits_of_the_competition_hold_until_the_plan_is_verified(tmp_path:
     result = competition.read_and_search(str(write_problem(tmp_path).spec), str(file), SearchOptions(Limits()), channel)
     assert result.plan in map(tuple, PLANS)
     assert sent == []
+
+
+@pytest.mark.parametrize(
+    ("history", "costs", "said"),
+    [
+        (((9, 0.5), (2, 0.6)), Costs(0.04, 0.0, 0.26, 1.0, 0.2, 3.0),
+         "plan of 2 actions (first 9), 7 nodes expanded, 0.0 s "
+         "(set-up 0.3 s, search 1.0 s, shortening 0.2 s, validation 3.0 s)"),
+        (((2, 0.6),), Costs(search_seconds=0.04), "plan of 2 actions, 7 nodes expanded, 0.0 s"),
+    ],
+)  # fmt: skip
+def test_the_competition_says_how_long_the_first_plan_was_and_what_each_part_took(
+    history: tuple[tuple[int, float], ...], costs: Costs, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = SearchResult(SearchStatus.SOLVED, "a", "coin", ("b", "c"), 7, history=history, costs=costs)
+    monkeypatch.setattr(competition, "run_search", lambda *_: found)
+    monkeypatch.setattr(competition, "perf_counter", lambda: 5.0)
+    assert competition.solve("coin.json", str(tmp_path / "plan.json")) == (found, f"coin: {said}")
 
 
 @pytest.mark.parametrize("limits", [Limits(max_expanded=1, time_limit=None), None], ids=["process", "here"])

@@ -79,7 +79,7 @@ def change(task: Task, before: KripkeModel, action: Action, outcome: Outcome | N
     """
     product, origins = _update(task, before.state, action, outcome)
     model, fluents = PointedModel.of(product), frozenset(before.fluents)
-    numbers = model.refine([tuple(name in true for name in before.fluents) for true in model.valuations]).tolist()
+    numbers = model.refine(before.fluents).tolist()
     worlds, facts = set[int](), dict[int, frozenset[str]]()
     for number, origin, true in zip(numbers, origins, product.valuations, strict=True):
         if changed := (true & fluents) ^ before.state.valuations[origin]:

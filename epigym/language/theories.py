@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from heapq import heapify, heappop, heappush
-from itertools import compress
+from itertools import compress, pairwise
 from math import prod
 from operator import is_
 from typing import TypeAlias
@@ -92,9 +92,9 @@ def number_classes(known: Iterable[Formula], columns: Mapping[str, Column], coun
 def list_rows(classes: NDArray[np.int64]) -> tuple[frozenset[int], ...]:
     """List for each world the worlds of its class; the worlds of a class share one row."""
     order = np.argsort(classes, kind="stable")
-    members = np.split(order, np.flatnonzero(np.diff(classes[order])) + 1)
-    shared = [frozenset(worlds.tolist()) for worlds in members]
-    return tuple(shared[number] for number in classes.tolist())
+    ends, worlds = np.cumsum(np.bincount(classes)).tolist(), order.tolist()
+    shared = [frozenset(worlds[start:end]) for start, end in pairwise([0, *ends])]
+    return tuple(map(shared.__getitem__, classes.tolist()))
 
 
 def _compile(formula: Formula) -> _Test:

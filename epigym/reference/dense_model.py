@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from itertools import chain, pairwise
+from bisect import bisect_left
+from collections.abc import Hashable, Sequence
+from itertools import chain, compress, pairwise
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -92,13 +93,15 @@ class PointedModel(NamedTuple):
     """An e-state of n worlds.
 
     Attributes:
-        valuations: valuations, each once: names of the fluents that are true.
+        fluents: the names of f fluents, ascending; all others are false everywhere.
+        truth: bool[v, f]: valuations, each once.
         label: int64[n], the number of each world's valuation.
         relations: one for each agent.
         designated: int64[d], the designated worlds, ascending.
     """
 
-    valuations: Sequence[frozenset[str]]
+    fluents: tuple[str, ...]
+    truth: Truth
     label: Numbers
     relations: tuple[Relation, ...]
     designated: Numbers
@@ -109,7 +112,13 @@ class PointedModel(NamedTuple):
         if isinstance(estate, PointedModel):
             return estate
         relations = tuple(Relation.of(successors) for successors in estate.successors)
-        return cls(*number_distinct(estate.valuations), relations, np.array(estate.designated))
+        valuations, label = number_distinct(estate.valuations)
+        fluents = tuple(sorted(frozenset[str]().union(*valuations)))
+        place = {name: number for number, name in enumerate(fluents)}
+        truth = np.zeros((len(valuations), len(fluents)), np.bool_)
+        for row, valuation in zip(truth, valuations, strict=True):
+            row[list(map(place.__getitem__, valuation))] = True
+        return cls(fluents, truth, label, relations, np.array(estate.designated))
 
     def estate(self) -> EState:
         """The same e-state as sets."""
@@ -117,8 +126,9 @@ class PointedModel(NamedTuple):
         for relation in self.relations:
             rows = [frozenset(row) for row in relation.lists()]
             successors.append(tuple(rows[row] for row in relation.row_of.tolist()))
+        valuations = [frozenset(compress(self.fluents, row)) for row in self.truth.tolist()]
         return EState(
-            valuations=tuple(self.valuations[label] for label in self.label.tolist()),
+            valuations=tuple(valuations[label] for label in self.label.tolist()),
             successors=tuple(successors),
             designated=tuple(self.designated.tolist()),
         )
@@ -126,29 +136,44 @@ class PointedModel(NamedTuple):
     def contract(self) -> PointedModel:
         """The quotient of the part that designated worlds reach by its coarsest bisimulation."""
         model = self.reachable()
-        colour = model.refine(map(tuple, map(sorted, model.valuations)))
-        _, first = np.unique(colour, return_index=True)
+        colour = model.refine(model.fluents)
+        first, _ = rank_numbers(colour)
         quotients = [relation.to_colours(colour) for relation in model.relations]
         return PointedModel(
-            model.valuations,
+            model.fluents,
+            model.truth,
             model.label[first],
             tuple(quotient._replace(row_of=quotient.row_of[first]) for quotient in quotients),
             np.array(sorted(set(colour[model.designated].tolist())), dtype=np.int64),
         )
 
-    def refine(self, keys: Iterable[Any]) -> Numbers:
+    def refine(self, fluents: Sequence[str]) -> Numbers:
         """int64[n]: ranks of worlds that are equal iff the worlds are bisimilar.
 
-        Worlds are ranked by their valuation, that is its key among `keys`, one for each of `valuations`; then by the
-        sorted ranks of their successors, agent after agent, until nothing changes.
+        Worlds are ranked by the truth of these fluents in this order, false before true; then by the sorted ranks of
+        their successors, agent after agent, until nothing changes.
         """
-        _, colour = rank_tuples([_ranks(list(keys))[self.label]])
+        _, rank = rank_rows(self.list_truths(fluents))
+        _, colour = rank_tuples([rank[self.label]])
         while colour.max() + 1 < len(colour):
             _, finer = rank_tuples([colour, *(relation.to_colours(colour).row_of for relation in self.relations)])
             if finer.max() == colour.max():
                 break
             colour = finer
         return colour
+
+    def find_truth(self, fluent: str) -> Truth:
+        """bool[v]: the truth of a fluent in each valuation."""
+        place = bisect_left(self.fluents, fluent)
+        is_known = self.fluents[place : place + 1] == (fluent,)
+        return self.truth[:, place] if is_known else np.zeros(len(self.truth), np.bool_)
+
+    def list_truths(self, fluents: Sequence[str]) -> Truth:
+        """bool[v, k]: the truth of k fluents in each valuation."""
+        if tuple(fluents) == self.fluents:
+            return self.truth
+        truths = [self.find_truth(name) for name in fluents]
+        return np.array(truths, np.bool_).reshape(len(fluents), len(self.truth)).T
 
     def reachable(self) -> PointedModel:
         """The part that zero or more steps from designated worlds reach."""
@@ -158,7 +183,8 @@ class PointedModel(NamedTuple):
         while not np.array_equal(kept, wider):
             kept, wider = wider, np.any([wider, *(r.image(wider) for r in self.relations)], axis=0)
         return PointedModel(
-            self.valuations,
+            self.fluents,
+            self.truth,
             self.label[kept],
             tuple(relation.restrict(kept) for relation in self.relations),
             (np.cumsum(kept) - 1)[self.designated],
@@ -184,11 +210,25 @@ def rank_tuples(columns: Sequence[NDArray[Any]]) -> tuple[Numbers, Numbers]:
     for column in columns:
         width = int(column.max()) + 1
         if bound * width > 2**62:
-            distinct, key = np.unique(key, return_inverse=True)
+            distinct, key = rank_numbers(key)
             bound = len(distinct)
         key, bound = key * width + column, bound * width
-    _, first, rank = np.unique(key, return_index=True, return_inverse=True)
-    return first, rank
+    return rank_numbers(key)
+
+
+def rank_numbers(numbers: Numbers) -> tuple[Numbers, Numbers]:
+    """As `rank_tuples` for int64[n]; `np.unique` would import masked arrays, which takes longer."""
+    order = np.argsort(numbers, kind="stable")
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = np.diff(numbers[order]) > 0
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.cumsum(is_new) - 1
+    return order[is_new], rank
+
+
+def rank_rows(truth: Truth) -> tuple[Numbers, Numbers]:
+    """The rows of truth values, bool[k, f], ranked in lexicographic order, false before true; as `rank_tuples`."""
+    return rank_tuples(list(np.packbits(truth, axis=1).T) or [np.zeros(len(truth), np.uint8)])
 
 
 def _ranks(keys: Sequence[Any]) -> Numbers:

@@ -18,9 +18,9 @@ import numpy as np
 
 from epigym.errors import InconsistentBeliefsError, TaskError
 from epigym.names import unknown
-from epigym.reference.dense_model import Numbers, PointedModel, Relation, Truth, rank_tuples
+from epigym.reference.dense_model import Numbers, PointedModel, Relation, Truth, rank_numbers, rank_rows, rank_tuples
 from epigym.task.formula import Formula, Op
-from epigym.task.task import Action, EState, Event, Task
+from epigym.task.task import Action, EState, Task
 
 AnyState = EState | PointedModel
 _GROWTH = 2
@@ -64,7 +64,7 @@ class Evaluation:
             case Op.TRUE | Op.FALSE:
                 return np.full(len(model.label), node.op is Op.TRUE)
             case Op.FLUENT:
-                return np.array([node.name in valuation for valuation in model.valuations])[model.label]
+                return np.asarray(model.find_truth(node.name)[model.label])
             case Op.NOT:
                 return ~parts[0]
             case Op.AND:
@@ -184,11 +184,11 @@ def apply_with_local_types(task: Task, estate: EState, action: Action) -> EState
     for rows, conditions in zip(estate.successors, action.observability, strict=True):
         kinds = [action.relations[_type_at(evaluation, conditions, place)] for place in range(len(rows))]
         reached = [product(rows[start], kinds[start][happening]) for start, happening in number]
-        successors.append(tuple(frozenset(number[pair] for pair in pairs if pair in number) for pairs in reached))
-    valuations, label = _valuations(evaluation, action, world, event)
+        successors.append([frozenset(number[pair] for pair in pairs if pair in number) for pairs in reached])
     starts = product(estate.designated, action.designated)
-    designated = tuple(number[pair] for pair in starts if pair in number)
-    return contract(EState(tuple(valuations[place] for place in label.tolist()), tuple(successors), designated))
+    designated = np.array([number[pair] for pair in starts if pair in number])
+    relations = tuple(map(Relation.of, successors))
+    return PointedModel(*_valuations(evaluation, action, world, event), relations, designated).contract().estate()
 
 
 class OutcomeProduct(NamedTuple):
@@ -217,7 +217,7 @@ class OutcomeProduct(NamedTuple):
         """The successor of one of `worlds`: a world of the canonical form of the e-state."""
         after = self.product.reachable()
         pair = after.designated[self.worlds.index(world)]  # both ascend
-        return int(after.refine(_truth(after, fluents))[pair])
+        return int(after.refine(fluents)[pair])
 
 
 def outcomes(task: Task, estate: AnyState, action: Action) -> list[OutcomeProduct]:
@@ -256,8 +256,8 @@ def canonical(estate: AnyState, fluents: Sequence[str]) -> CanonicalForm:
     the sorted ranks of the successors.
     """
     small = PointedModel.of(estate).contract()
-    truth = _truth(small, fluents)
-    rank = small.refine(truth)
+    truth = list(map(tuple, small.list_truths(fluents).tolist()))
+    rank = small.refine(fluents)
     order = np.argsort(rank)
     edges = []
     for relation in small.relations:
@@ -269,11 +269,6 @@ def canonical(estate: AnyState, fluents: Sequence[str]) -> CanonicalForm:
         tuple(edges),
         tuple(sorted(rank[small.designated].tolist())),
     )
-
-
-def _truth(model: PointedModel, fluents: Sequence[str]) -> list[tuple[bool, ...]]:
-    """The truth of each fluent in each of the model's valuations."""
-    return [tuple(name in valuation for name in fluents) for valuation in model.valuations]
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,10 +388,8 @@ def _product(
     designated = np.zeros_like(possible)
     designated[starts[:, None], list(events)] = True
     relations = {kind: Relation.of(rows) for kind, rows in action.relations.items() if kind in types}
-    valuations, label = _valuations(evaluation, action, world, event)
     return PointedModel(
-        valuations,
-        label,
+        *_valuations(evaluation, action, world, event),
         tuple(
             _pairs(relation, relations[kind], possible) for relation, kind in zip(model.relations, types, strict=True)
         ),
@@ -427,35 +420,27 @@ def _pairs(worlds: Relation, events: Relation, possible: Truth) -> Relation:
 
 def _valuations(
     evaluation: Evaluation, action: Action, world: Numbers, event: Numbers
-) -> tuple[list[frozenset[str]], Numbers]:
-    """The valuations of (world, event) pairs, each once, and the number of each pair's."""
-    number = {valuation: place for place, valuation in enumerate(evaluation.model.valuations)}
-    label = evaluation.model.label[world]
+) -> tuple[tuple[str, ...], Truth, Numbers]:
+    """Fluents, the valuations of (world, event) pairs, each once, and the number of each pair's."""
+    model = evaluation.model
+    changed = {effect.fluent for what in action.events for effect in what.effects}
+    fluents = tuple(sorted({*model.fluents, *changed}))
+    column = {name: number for number, name in enumerate(fluents)}
+    truth, label = model.list_truths(fluents), model.label[world]
     for happening in sorted(set(event.tolist())):
-        what = action.events[happening]
-        if not what.effects:
+        effects = action.events[happening].effects
+        if not effects:
             continue
         here = np.flatnonzero(event == happening)
-        worlds = world[here]
         # The new valuation depends on the old one and on the conditions of effects.
-        conditions = [evaluation.where(effect.condition)[worlds] for effect in what.effects]
+        conditions = [evaluation.where(effect.condition)[world[here]] for effect in effects]
         first, alike = rank_tuples([label[here], *conditions])
-        holding, places = np.stack(conditions, axis=1)[first], label[here][first].tolist()
-        kinds, kind = np.unique(holding, axis=0, return_inverse=True)
-        changes = [_list_changes(what, flags) for flags in kinds.tolist()]
-        before = [evaluation.model.valuations[place] for place in places]
-        changed = [changes[one] for one in kind.ravel().tolist()]
-        after = [(one - deleted) | added for one, (deleted, added) in zip(before, changed, strict=True)]
-        label[here] = np.array([number.setdefault(valuation, len(number)) for valuation in after])[alike]
-    used, label = np.unique(label, return_inverse=True)
-    found = list(number)
-    return [found[place] for place in used.tolist()], label
-
-
-def _list_changes(event: Event, holding: Sequence[bool]) -> tuple[frozenset[str], frozenset[str]]:
-    """The fluents that become false and those that become true, where these conditions of effects hold."""
-    happening = list(compress(event.effects, holding))
-    return (
-        frozenset(effect.fluent for effect in happening if not effect.value),
-        frozenset(effect.fluent for effect in happening if effect.value),
-    )
+        after = truth[label[here][first]]
+        for effect, holds in sorted(zip(effects, conditions, strict=True), key=lambda one: one[0].value):
+            after[holds[first], column[effect.fluent]] = effect.value  # what becomes true comes last
+        label[here] = len(truth) + alike
+        truth = np.concatenate([truth, after])
+    place, kind = rank_numbers(label)
+    used = truth[label[place]]
+    first, rank = rank_rows(used)
+    return fluents, used[first], rank[kind]

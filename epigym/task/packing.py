@@ -160,9 +160,11 @@ def pack_model(fluents: Sequence[str], state: EState) -> PackedModel:
     row_of: list[int] = []
     row_first, successor_first, successors = [0], [0], list[int]()
     for rows in state.successors:
-        rows_met = Numbering()
-        row_of.extend(rows_met(id(row), row) for row in rows)
-        for row in rows_met.values:
+        names = list(map(id, rows))
+        distinct = dict(zip(names, rows, strict=True))
+        number = dict(zip(distinct, range(len(distinct)), strict=True))
+        row_of.extend(map(number.__getitem__, names))
+        for row in distinct.values():
             successors.extend(sorted(row))
             successor_first.append(len(successors))
         row_first.append(len(successor_first) - 1)

@@ -44,17 +44,16 @@ class EState:
         """
         _require_all(self.valuations, _SET, "valuations", "a set of fluents for each world")
         _require_all(self.successors, _SEVERAL, "successors", "for each agent a set of worlds for each world")
-        rows = {id(row): row for rows in self.successors for row in rows}.values()
+        rows = dict(zip(map(id, chain(*self.successors)), chain(*self.successors), strict=True)).values()
         _require_all(rows, _SEVERAL, "successors", "for each agent a set of worlds for each world")
         _require(self.designated, _SEVERAL, "designated", "the designated worlds")
         count = len(self.valuations)
-        for world in chain(self.designated, *rows):
-            if not isinstance(world, _WHOLE):
-                raise TaskError(
-                    f"world {_format_value(world)} is not a whole number: expected one from 0 to {count - 1}"
-                )
-            if not 0 <= world < count:
-                raise TaskError(f"world {world} does not exist: the e-state has {count} worlds")
+        if strange := _find_other(chain(self.designated, *rows), _WHOLE):
+            raise TaskError(
+                f"world {_format_value(strange[0])} is not a whole number: expected one from 0 to {count - 1}"
+            )
+        if missing := frozenset(self.designated).union(*rows).difference(range(count)):
+            raise TaskError(f"world {min(missing)} does not exist: the e-state has {count} worlds")
         if not self.designated or list(self.designated) != sorted(set(self.designated)):
             raise TaskError(f"designated worlds must be ascending and at least one, got {self.designated}")
         for relation in self.successors:
@@ -271,9 +270,17 @@ class Task:
 def _require_all(values: Any, kind: type | tuple[type, ...], place: str, expected: str) -> None:
     """Require a collection of values of a kind; the TaskError names the place and the expected kind."""
     _require(values, _SEVERAL, place, expected)
-    for value in values:
-        if not isinstance(value, kind) or (kind is not str and isinstance(value, str)):
-            raise TaskError(f"{place}: found {_format_value(value)}, expected {expected}")
+    if strange := _find_other(values, kind):
+        raise TaskError(f"{place}: found {_format_value(strange[0])}, expected {expected}")
+
+
+def _find_other(values: Iterable[Any], kind: type | tuple[type, ...]) -> list[Any]:
+    """The first of many values that is not of a kind, or none; a text is no collection."""
+    values = tuple(values)
+    others = {
+        one for one in set(map(type, values)) if not issubclass(one, kind) or (kind is not str and issubclass(one, str))
+    }
+    return next(([value] for value in values if type(value) in others), [])
 
 
 def _require(value: Any, kind: type | tuple[type, ...], place: str, expected: str) -> None:

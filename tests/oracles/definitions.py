@@ -97,7 +97,8 @@ def _valuation(before: frozenset[str], world: int, event: Event, true: Mapping[F
 def contract(estate: EState) -> EState:
     """The quotient of the reachable part by bisimilarity, its worlds by rank: see `ranks`."""
     estate = reachable(estate)
-    rank = ranks(estate, [tuple(sorted(valuation)) for valuation in estate.valuations])
+    names = sorted(frozenset[str]().union(*estate.valuations))
+    rank = ranks(estate, [tuple(name in valuation for name in names) for valuation in estate.valuations])
     first = [rank.index(block) for block in range(max(rank) + 1)]
     return EState(
         tuple(estate.valuations[w] for w in first),

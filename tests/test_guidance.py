@@ -201,13 +201,13 @@ def test_the_default_agents() -> None:
             Configuration.of({"name": agent, **settings}, heuristic or None)
     found = []
     _, _, *choices = Configuration.of("interleaved").choices
-    shares = [component["share"] for component in Configuration.of("interleaved").agent["components"]]
-    for agent, heuristic, share in zip(choices[::2], choices[1::2], shares, strict=True):
+    components = Configuration.of("interleaved").agent["components"]
+    for agent, heuristic, component in zip(choices[::2], choices[1::2], components, strict=True):
         names = [choice["name"] for choice in (agent, heuristic) if choice]
         boost = f", boost {agent['boost']}" if "boost" in agent else ""
-        found.append(["/".join(names) + boost, f"{share:g}"])
+        after = f", after {component['after']:,} of work" if "after" in component else ""
+        found.append(["/".join(names) + boost + after, f"{component['share']:g}"])
     assert [row[:2] for row in COMPONENTS] == found
-    components = Configuration.of("interleaved").agent["components"]
     boosts = [one["agent"]["boost"] for one in components if "boost" in one["agent"]]
     alone = Configuration.of("lazy", "h_ff").agent["boost"]
     assert [f"`agent.boost` turns in a row ({alone}; in the default search {boost})" in WORDS for boost in boosts] == [

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Annotated, Any
 
 from epigym.config.registry import check
-from epigym.config.values import Above
+from epigym.config.values import Above, AtLeast
 from epigym.errors import TaskError, UsageError
 from epigym.space.space import StateSpace
 from search.agents import choose_heuristic_for, get_label, make_agent, to_settings
@@ -44,7 +44,8 @@ class Interleaved(Agent):
 
     Attributes:
         components: each with its `share`, a positive number, its `agent` and, for an informed agent, its `heuristic`:
-            names, or mappings of name and settings.
+            names, or mappings of name and settings. One with `after` joins when all have done so much work. One that
+            equals an earlier one in agent and heuristic is left out.
         default_heuristic: the same, of components whose agents need a heuristic and that name none.
     """
 
@@ -61,10 +62,11 @@ class Interleaved(Agent):
 
     @cached_property
     def _recipes(self) -> list[_Recipe]:
-        return [
+        made = [
             _make_recipe(self.default_heuristic, **check(_COMPONENT, _make_recipe, component, given=1))
             for component in self.components
         ]
+        return [one for number, one in enumerate(made) if one.choices not in [other.choices for other in made[:number]]]
 
     @property
     def component_choices(self) -> list[Mapping[str, Any]]:
@@ -72,12 +74,23 @@ class Interleaved(Agent):
         return [choice for recipe in self._recipes for choice in recipe.choices]
 
     def search(self, run: SearchRun) -> Steps:
-        """Search with the components in turns."""
+        """Search with the components in turns.
+
+        Raises:
+            ModelError: before the search, when a model that a component names cannot be read.
+        """
+        for recipe in self._recipes:
+            if recipe.choices[1].get("model") is not None:
+                from search.heuristics.learned import require_models  # imported with the class of the heuristic
+
+                require_models(recipe.choices[1], run.space.task.domain)
         work = Work(run.space)
         components = [_Component(recipe, run, work) for recipe in self._recipes]
-        searching, failures = list(components), list[TaskError]()
+        searching, failures = [each for each in components if not each.after], list[TaskError]()
+        waiting = [each for each in components if each.after]
         try:
-            while searching:
+            while searching or waiting:
+                _let_join(waiting, searching, sum(each.spent for each in components))
                 if not run.space.symmetry and work.measure() > _SYMMETRIES * len(run.space.task.actions):
                     run.space.use_symmetries()
                 component = min(searching, key=_Component.estimate)
@@ -101,6 +114,15 @@ class Interleaved(Agent):
             raise failures[0]
         finally:
             run.distinct = SearchRun.count_distinct(component.run for component in components)
+
+
+def _let_join(waiting: list[_Component], searching: list[_Component], spent: float) -> None:
+    """Move the components that join after so much work from `waiting` to `searching`; all, if none searches."""
+    for component in list(waiting):
+        if component.after <= spent or not searching:
+            component.join(min(map(_Component.estimate, searching), default=0.0))
+            waiting.remove(component)
+            searching.append(component)
 
 
 class Work:
@@ -130,23 +152,25 @@ class _Component:
     """One of the searches; `run` and `work` are those of all components."""
 
     def __init__(self, recipe: _Recipe, run: SearchRun, work: Work) -> None:
-        self.label = recipe.label
+        self.label, self.after = recipe.label, recipe.after
         self.is_uninformative = False
+        self.spent, self._next = 0.0, 0.0
         self._recipe, self._work = recipe, work
-        self._all = run
         self._steps: Steps | None = None
         self._actions = len(run.space.task.actions)
-        self._spent, self._next = 0.0, 0.0
+        self._ahead = 0.0 if recipe.heuristic is None else _DELAY * self._actions
         self.run = SearchRun(run.space, run.budget)
 
     def estimate(self) -> float:
         """The work for its share after its next turn; the component with the lowest estimate has the next turn."""
-        if self._recipe.heuristic is None:
-            return (self._spent + self._next) / self._recipe.share
-        if self._steps is None:  # an estimate of the first values
+        if self._steps is None and self._recipe.heuristic is not None:  # an estimate of the first values
             values = 1 if self._recipe.agent.defers_evaluation else self._actions
             self._next = values * (self._work.value + self._work.relaxation)
-        return _DELAY * self._actions + (self._spent + self._next) / self._recipe.share
+        return self._ahead + (self.spent + self._next) / self._recipe.share
+
+    def join(self, least: float) -> None:
+        """Take part from now on, while the least estimate of the others is `least`."""
+        self._ahead = max(self._ahead, least)
 
     def take_turn(self, most: int) -> SearchStatus | None:
         """Expand at most so many e-states; returns the status of the search, or None while it goes on."""
@@ -163,7 +187,7 @@ class _Component:
             is_deferred = self._recipe.agent.defers_evaluation
             values = self.run.expanded - expanded if is_deferred else self.run.distinct - distinct
             self._next += values * self._work.value
-        self._spent += self._next
+        self.spent += self._next
         return None
 
     def _start(self) -> Steps:
@@ -182,6 +206,7 @@ class _Recipe:
     label: str
     choices: list[Mapping[str, Any]]
     share: float
+    after: float
     agent: Agent
     heuristic: HeuristicMaker | None
 
@@ -192,6 +217,7 @@ def _make_recipe(
     agent: str | Mapping[str, Any],
     heuristic: str | Mapping[str, Any] | None = None,
     share: Annotated[float, Above(0)] = 1.0,
+    after: Annotated[float, AtLeast(0)] = 0.0,
 ) -> _Recipe:
     """Check the settings of a component."""
     made, name = make_agent(**to_settings(agent)), get_label(to_settings(agent))
@@ -204,4 +230,4 @@ def _make_recipe(
         raise UsageError(f"agent {name!r} takes no heuristic: leave it out")
     make = choose_heuristic_for(made, name, choice) if made.is_informed else None
     label = join_label(name, None if choice is None else get_label(choice))
-    return _Recipe(label, [to_settings(agent), choice or {}], share, made, make)
+    return _Recipe(label, [to_settings(agent), choice or {}], share, after, made, make)

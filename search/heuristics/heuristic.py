@@ -42,7 +42,8 @@ class Heuristic(ABC):
         note: what users should know about its values for this problem, for the message of a result; else empty.
         prefers: whether it prefers actions.
         relaxation: the one whose preferred actions `evaluate` prefers; None for no preferences.
-        is_uninformative: whether it is infinite at the initial e-state, so that another heuristic replaces it.
+        is_uninformative: whether another heuristic replaces it: it is infinite at the initial e-state, or a model that
+            knows too little.
         made_for: its state space; None when its first argument is no state space.
     """
 

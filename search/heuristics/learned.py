@@ -70,7 +70,7 @@ class Learned(Heuristic):
         self.note = "" if model is None else _note_transfer(opened, scorer, space)
         self._scorer: Scorer | RelaxedPlan = scorer
         if least_known and scorer.rate_known(_first_successors(space)) < least_known:
-            self.model, self._scorer = "", RelaxedPlan(space)
+            self.model, self._scorer, self.is_uninformative = "", RelaxedPlan(space), True
         self.relaxation = self._scorer.relaxation
         self.prefers = self._scorer is not scorer or self.relaxation is not None
 
@@ -125,6 +125,12 @@ def list_models(choice: Mapping[str, Any], domain: str | None) -> list[Path]:
         return [locate_model(model.replace("{domain}", domain or ""))]
     found = map(locate_model, glob(escape(model).replace("{domain}", "*")))
     return sorted(path for path in found if path.is_file())
+
+
+def require_models(choice: Mapping[str, Any], domain: str) -> None:
+    """Raise a ModelError if a model that a heuristic names cannot be read; arguments as `list_models`."""
+    for path in list_models(choice, domain):
+        read_values(path)
 
 
 def needs_pytorch(choice: Mapping[str, Any], domain: str | None) -> bool:

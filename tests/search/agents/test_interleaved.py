@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from epigym import StateSpace, Task, load_problem
-from epigym.errors import TaskError, UsageError
+from epigym.errors import MissingModelError, TaskError, UsageError
 from epigym.task.formula import believes, fluent
 from search.agents import make_agent, run_agent
 from search.agents.agent import Agent, Steps
@@ -88,8 +88,8 @@ def turns(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def recording(label: str, share: float, kind: str = "Recording") -> dict[str, Any]:
-    return {"share": share, "agent": {"_target_": f"{HERE}.{kind}", "mark": label, "label": label}}
+def recording(label: str, share: float, kind: str = "Recording", after: float = 0) -> dict[str, Any]:
+    return {"share": share, "after": after, "agent": {"_target_": f"{HERE}.{kind}", "mark": label, "label": label}}
 
 
 CHAIN = {state: [("a", state + 1)] for state in range(40)}
@@ -143,6 +143,45 @@ def test_turns_are_in_proportion_to_the_shares(turns: list[str]) -> None:
     assert turns[0] == "one"  # of equals the first
     for label, share in (("one", 18), ("three", 12), ("two", 6)):
         assert abs(first.count(label) - share) <= 1
+
+
+def test_a_component_joins_after_some_work_with_its_share(turns: list[str]) -> None:
+    """A turn of the chain is 50 of work, one that generates a successor a little more."""
+    search_graph(CHAIN, [], recording("early", 2), recording("late", 1, after=500))
+    first = turns.index("late")
+    assert first == 11  # ten turns, then of equals the first
+    assert abs(turns[first : first + 12].count("late") - 4) <= 1  # it does not catch up
+    turns.clear()
+    search_graph(CHAIN, [], recording("fails", 1, "Refusing"), recording("late", 1, after=1e9))
+    assert turns == ["fails", "fails", *["late"] * 41]
+
+
+def test_equal_components_search_once() -> None:
+    components = [{"agent": "hfs", "heuristic": "h_ff"}, {"agent": "hfs"}, {"agent": "bfs"}, {"agent": {"name": "bfs"}}]
+    agent = make_agent("interleaved", components=components, default_heuristic="h_ff")
+    assert agent.component_choices == [{"name": "hfs"}, {"name": "h_ff"}, {"name": "bfs"}, {}]
+
+
+def test_the_default_without_its_model_has_no_other_search_in_its_place() -> None:
+    default, without = (
+        Configuration.of({"name": "interleaved", **settings}).make_agent().component_choices
+        for settings in ({}, {"default_heuristic": "h_ff"})
+    )
+    learned = default.index({"name": "learned", "least_known": 0.15})
+    assert default[: learned - 1] + default[learned + 1 :] == without
+
+
+def test_a_model_that_knows_too_little_takes_no_part_while_others_do() -> None:
+    unknowing = {"share": 100, "agent": "hfs", "heuristic": {"name": "learned", "least_known": 1.0}}
+    task = coin()
+    assert search(task, unknowing, {"agent": "bfs"}).message == "decided by bfs"
+    assert search(task, unknowing).message == "decided by hfs/learned"  # by h_ff
+
+
+def test_a_model_that_is_missing_is_noticed_before_the_search() -> None:
+    late = {"after": 1e9, "agent": "hfs", "heuristic": {"name": "learned", "model": "gone"}}
+    with pytest.raises(MissingModelError, match="gone"):
+        search(coin(), late, {"agent": "bfs"})
 
 
 def test_expansions_and_relaxations_are_shared() -> None:

@@ -110,8 +110,8 @@ def test_the_competition_has_learned_and_other_heuristics() -> None:
     unlearned = {"label": "default_unlearned", "default_heuristic": "h_ff"}
     assert agents["default_unlearned"] == agents["default"] | unlearned
     learned, plain = (Configuration.of(agents[name]).choices[2:] for name in ("default", "default_unlearned"))
-    assert learned[1] == {"name": "learned", "least_known": 0.15}
-    assert plain == [learned[0], {"name": "h_ff"}, *learned[2:]]
+    assert learned[2:4] == [{"name": "alternation"}, {"name": "learned", "least_known": 0.15}]
+    assert plain == [*learned[:2], *learned[4:]]
     assert {(record.options.limits.time_limit, record.options.limits.memory_limit) for record in found} == {(60, 2**33)}
 
 
@@ -122,7 +122,7 @@ def test_the_competition_takes_the_problems_of_the_toolkit(monkeypatch: pytest.M
     assert (len(toolkit), {record.options.limits.time_limit for record in toolkit}) == (3 * 19, {600})
 
 
-def test_the_default_is_compared_with_itself_but_for_the_first_component() -> None:
+def test_the_default_is_compared_with_itself_but_for_the_model() -> None:
     agents = {
         record.configuration.label: record.configuration.agent for record in grid("experiment=default", "per_domain=1")
     }

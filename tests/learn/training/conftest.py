@@ -1,8 +1,11 @@
 """Trainings take seconds each: the tests of this folder are slow."""
 
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
+
+from learn.data import distribution
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -21,3 +24,17 @@ def workdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def in_workdir(workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(workdir)
+
+
+_EXPLORE = distribution._explore
+
+
+@lru_cache(maxsize=64)
+def _explore_once(domain: str, split: str, parameters: str, _: int) -> tuple[distribution.ExploredTask, list[str]]:
+    return _EXPLORE(domain, split, parameters)
+
+
+@pytest.fixture(autouse=True)
+def explored_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trainings that sample the same problems explore them once."""
+    monkeypatch.setattr(distribution, "_explore", lambda *arguments: _explore_once(*arguments, distribution.MAX_STATES))

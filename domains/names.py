@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable
 
 _SHOWN = 12
+_MOST_CHARACTERS = 100  # of a name in a message
 _LONG_ENOUGH = 3  # shorter words are part of too many names
 
 
@@ -41,4 +42,6 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     names = sorted(map(str, known))
     listed = ", ".join(map(repr, names[:_SHOWN])) + (", …" if len(names) > _SHOWN else "")
     expected = f"expected one of {listed}" if names else "there is none"
-    return f"unknown {kind} {name!r}: {did_you_mean(str(name), names) or expected}"
+    text = str(name)
+    given = repr(f"{text[:_MOST_CHARACTERS]}…") if len(text) > _MOST_CHARACTERS else repr(name)
+    return f"unknown {kind} {given}: {did_you_mean(text, names) or expected}"

@@ -100,6 +100,8 @@ def test_an_unknown_name_is_answered_with_the_closest_or_all(name: str, names: l
     assert unknown("agent", name, names) == message
 
 
-def test_long_lists_are_cut_and_nothing_close_is_no_hint() -> None:
+def test_long_lists_and_names_are_cut_and_nothing_close_is_no_hint() -> None:
+    assert unknown("agent", "x" * 101, "a") == f"unknown agent '{'x' * 100}…': expected one of 'a'"
+    assert unknown("agent", "x" * 100, "a") == f"unknown agent '{'x' * 100}': expected one of 'a'"
     assert unknown("agent", "x", map(str, range(10, 30))).endswith("'20', '21', …")
     assert did_you_mean("x", ["abc"]) == ""

@@ -61,12 +61,15 @@ def test_a_closed_pipe_ends_a_command_quietly(words: list[str], tmp_path: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("with_errors", [False, True])
-@pytest.mark.parametrize("words", [*CHEAP, *OTHERS], ids=" ".join)
-def test_a_closed_pipe_ends_every_command_quietly(words: list[str], with_errors: bool, tmp_path: Path) -> None:
-    code, errors = end(words, tmp_path, with_errors=with_errors)
-    assert code == CLOSED_PIPE
-    assert errors.replace("warning: ", "") == errors.strip() == ""
+@pytest.mark.parametrize("words", CHEAP, ids=lambda words: words[0])
+def test_a_closed_pipe_of_errors_ends_a_command(words: list[str], tmp_path: Path) -> None:
+    assert end(words, tmp_path, with_errors=True) == (CLOSED_PIPE, "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", OTHERS, ids=" ".join)
+def test_a_closed_pipe_ends_every_command_quietly(words: list[str], tmp_path: Path) -> None:
+    assert end(words, tmp_path, with_errors=False) == (CLOSED_PIPE, "")
 
 
 class Closed:

@@ -16,26 +16,12 @@ from tests.helpers.benchmark_files import load_published_task, table
 from tests.helpers.comparison import Comparison, random_plan
 from tests.helpers.marks import slow_but
 
-SEQUENCES_PER_DOMAIN = 1000
-
-
-RANDOM_WALKS = given(strategies.tasks(), st.lists(strategies.formulas(), max_size=3), st.data())
+SEQUENCES_PER_DOMAIN = 100
 
 
 @settings(max_examples=75)
-@RANDOM_WALKS
+@given(strategies.tasks(), st.lists(strategies.formulas(), max_size=3), st.data())
 def test_random_tasks(task: Task, formulas: list[Formula], data: st.DataObject) -> None:
-    compare_walk(task, formulas, data)
-
-
-@pytest.mark.slow
-@settings(max_examples=250)
-@RANDOM_WALKS
-def test_more_random_tasks(task: Task, formulas: list[Formula], data: st.DataObject) -> None:
-    compare_walk(task, formulas, data)
-
-
-def compare_walk(task: Task, formulas: list[Formula], data: st.DataObject) -> None:
     both = Comparison(task, formulas)
     state: int | None = both.space.initial
     for _ in range(5):
@@ -103,23 +89,9 @@ def test_interning_ignores_the_order_and_the_number_of_worlds(estate: EState, se
     assert len(space) == 1
 
 
-PAIRS = given(strategies.estates(max_worlds=4), strategies.estates(max_worlds=4))
-
-
 @settings(max_examples=200)
-@PAIRS
+@given(strategies.estates(max_worlds=4), strategies.estates(max_worlds=4))
 def test_a_formula_distinguishes_different_ids(left: EState, right: EState) -> None:
-    compare_ids(left, right)
-
-
-@pytest.mark.slow
-@settings(max_examples=300)
-@PAIRS
-def test_a_formula_distinguishes_more_different_ids(left: EState, right: EState) -> None:
-    compare_ids(left, right)
-
-
-def compare_ids(left: EState, right: EState) -> None:
     fluents, agents = strategies.FLUENTS, strategies.AGENTS
     goal = tuple(strategies.characteristic(estate, fluents, agents, rounds=8) for estate in (left, right))
     space = StateSpace(Task("t", fluents, agents, (), left, goal))
@@ -175,17 +147,6 @@ def tasks(draw: st.DrawFn) -> Task:
 @settings(max_examples=125)
 @given(tasks())
 def test_applicable_actions(task: Task) -> None:
-    compare_applicable_actions(task)
-
-
-@pytest.mark.slow
-@settings(max_examples=400)
-@given(tasks())
-def test_applicable_actions_of_more_tasks(task: Task) -> None:
-    compare_applicable_actions(task)
-
-
-def compare_applicable_actions(task: Task) -> None:
     space = StateSpace(task)
     expected = reference.applicable_actions(task, task.initial)
     assert tuple(space.applicable([space.initial])[0]) == expected

@@ -15,7 +15,7 @@ from tests.helpers.benchmark_files import ROOT
 
 _HEAD = """# What epigym answers to wrong input
 
-`python -m tests.catalogue.page` runs every line below and renews the answers; the slow tests run every fifth input of
+`python -m tests.catalogue.page` runs every line below and renews the answers; the slow tests run every tenth input of
 commands that compose settings, and all others. No input leads to a traceback or the exit code {failure}, and no
 refused command leaves a file. Inputs without an answer are extreme but valid. The input files are listed at the end.
 

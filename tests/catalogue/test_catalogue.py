@@ -8,7 +8,7 @@ from epigym.cli.codes import ExitCode
 from tests.catalogue.page import format_row, run
 from tests.catalogue.running import PAGE, Outcome
 
-STRIDE = 5
+STRIDE = 10
 
 
 @pytest.fixture(scope="module")

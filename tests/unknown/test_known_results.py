@@ -252,7 +252,7 @@ def test_sizes_and_plans_are_the_known_ones(problem: Problem) -> None:
     [
         pytest.param(problem, marks=[pytest.mark.slow] * (problem not in QUICK), id=problem.name)
         for problem, row in TABLE.items()
-        if row["status"] != SearchStatus.TIME_LIMIT
+        if row["status"] != SearchStatus.TIME_LIMIT and float(row["cpu_seconds"]) < 10
     ],
 )
 def test_breadth_first_search_finds_a_shortest_plan_or_that_there_is_none(problem: Problem) -> None:

@@ -23,9 +23,8 @@ COMMANDS = (
     "learn.train experiment=paper problem=NAME.txt trainer.accelerator=cpu trainer.max_epochs=1 run_dir=out",
 )
 CASES = [
-    (name, environment, command)
-    for name, environment in ((b"b\xe4d", UTF_8), (b"b\xc3\xa4d", ASCII))
-    for command in COMMANDS
+    *((b"b\xe4d", UTF_8, command) for command in COMMANDS),
+    *((b"b\xc3\xa4d", ASCII, command) for command in (COMMANDS[0], COMMANDS[3], COMMANDS[-1])),
 ]
 
 

@@ -187,8 +187,13 @@ def test_a_training_takes_classes_of_the_user(fit: Fit, tmp_path: Path) -> None:
     assert model.make_scorer(space).score(ids) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("chosen", ["={_target_: own.WithoutGoal, salt: 3}", "._target_=own.WithoutGoal"])
-@pytest.mark.parametrize("network", [("width=4",), ("_target_=own.Net", "width=4")])
+@pytest.mark.parametrize(
+    ("chosen", "network"),
+    [
+        ("={_target_: own.WithoutGoal, salt: 3}", ("width=4",)),
+        ("._target_=own.WithoutGoal", ("_target_=own.Net", "width=4")),
+    ],
+)
 def test_a_training_takes_an_encoding_of_the_user(
     fit: Fit, tmp_path: Path, chosen: str, network: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,14 +33,14 @@ KINDS = (
 )  # fmt: skip
 """Arguments that make a command take or write something else."""
 
-FEW_SAMPLES = "explorer.max_visited=20000 explorer.max_kept=3000 batch_size=64 trainer.limit_train_batches=20"
+FEW_SAMPLES = "explorer.max_visited=2000 explorer.max_kept=500 batch_size=64 trainer.limit_train_batches=4"
 FEW_PROBLEMS = "validation.verdict=2 validation.nodes=50"
 SHORT = {
     "learn.assess": "explorer.max_visited=60",
     "learn.sample": "instances=1 domain=[epistemic_gossip]",
     "docs.examples.graph_ppo": "--steps 64 --episodes 2",
     "learn.rollouts": "explorer.max_visited=2000 explorer.max_kept=2000",
-    "learn.train": f"{FEW_SAMPLES} trainer.max_steps=40 {FEW_PROBLEMS}",
+    "learn.train": f"{FEW_SAMPLES} trainer.max_steps=8 {FEW_PROBLEMS}",
     "learn.train experiment=paper": f"{FEW_SAMPLES} trainer.max_epochs=1 {FEW_PROBLEMS}",
     "learn.train encoding=relational": "data.instances=2 data.goals=2 validation.problems=2 trainer.max_epochs=2"
     f" {FEW_PROBLEMS}",
@@ -54,8 +54,8 @@ SHORT = {
     "learn.train_linear": "data.instances=3 validation_instances=2 nodes=50 iterations=[0] larger_instances=2",
     "learn.train -m": "explorer.max_visited=20000 explorer.max_depth=13 explorer.max_kept=200 batch_size=32"
     " trainer.max_steps=1 trainer.limit_train_batches=1 validation.verdict=0",
-    "learn.train -m encoding=relational,hash": "explorer.max_visited=20000 trainer.limit_train_batches=2"
-    f" trainer.max_epochs=1 {FEW_PROBLEMS}",
+    "learn.train -m encoding=relational,hash": "explorer.max_visited=2000 trainer.limit_train_batches=2"
+    " trainer.max_epochs=1 validation.verdict=0",
     "learn.train -m hydra/sweeper=optuna": f"hydra.sweeper.n_trials=2 {FEW_SAMPLES} trainer.max_steps=2",
     "learn.train -m encoding=relational": "data.instances=2 data.goals=2 validation.problems=2 trainer.max_epochs=1"
     f" {FEW_PROBLEMS}",

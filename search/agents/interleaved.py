@@ -26,6 +26,7 @@ from search.heuristics.heuristic import HeuristicMaker
 
 _DELAY = 5.0  # work per action by which uninformed components begin earlier, as they need no relaxation
 _COMPONENT = "a component of agent 'interleaved'"
+_OPENING = 100.0  # work per action by which components with `after` join later, as models take longer to open for more
 _SYMMETRIES = 200.0  # work per action after which symmetries are computed, which takes a fraction of it
 _TURN = 50.0  # work of a turn without successors and relaxations
 
@@ -44,8 +45,8 @@ class Interleaved(Agent):
 
     Attributes:
         components: each with its `share`, a positive number, its `agent` and, for an informed agent, its `heuristic`:
-            names, or mappings of name and settings. One with `after` joins when all have done so much work. One that
-            equals an earlier one in agent and heuristic is left out.
+            names, or mappings of name and settings. One with `after` joins when all have done so much work and 100 for
+            each action. One that equals an earlier one in agent and heuristic is left out.
         default_heuristic: the same, of components whose agents need a heuristic and that name none.
     """
 
@@ -152,12 +153,13 @@ class _Component:
     """One of the searches; `run` and `work` are those of all components."""
 
     def __init__(self, recipe: _Recipe, run: SearchRun, work: Work) -> None:
-        self.label, self.after = recipe.label, recipe.after
+        self.label = recipe.label
         self.is_uninformative = False
         self.spent, self._next = 0.0, 0.0
         self._recipe, self._work = recipe, work
         self._steps: Steps | None = None
         self._actions = len(run.space.task.actions)
+        self.after = recipe.after + _OPENING * self._actions if recipe.after else 0.0
         self._ahead = 0.0 if recipe.heuristic is None else _DELAY * self._actions
         self.run = SearchRun(run.space, run.budget)
 

@@ -146,8 +146,8 @@ def test_turns_are_in_proportion_to_the_shares(turns: list[str]) -> None:
 
 
 def test_a_component_joins_after_some_work_with_its_share(turns: list[str]) -> None:
-    """A turn of the chain is 50 of work, one that generates a successor a little more."""
-    search_graph(CHAIN, [], recording("early", 2), recording("late", 1, after=500))
+    """A turn of the chain, which has one action, is 50 of work, and a little more for its successor."""
+    search_graph(CHAIN, [], recording("early", 2), recording("late", 1, after=400))
     first = turns.index("late")
     assert first == 11  # ten turns, then of equals the first
     assert abs(turns[first : first + 12].count("late") - 4) <= 1  # it does not catch up

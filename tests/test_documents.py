@@ -61,6 +61,7 @@ SHORT = {
     f" {FEW_PROBLEMS}",
     "search.evaluate": "per_domain=1 time_limit=1",
     "search.explore": "port=0",
+    "tests.benchmarks.default": "domain=coin_in_the_box problems=1",
     "tests.benchmarks.networks": "domain=selective_communication guidance=h_add",
     "tests.benchmarks.suites": "--time-limit 0",
 }

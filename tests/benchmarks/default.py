@@ -3,10 +3,11 @@
 python -m tests.benchmarks.default                 search, 20 s each, and print the tables; started again it goes on
 python -m tests.benchmarks.default domain=gossip,grapevine out=outputs/default
 python -m tests.benchmarks.default table=FILE      only print the tables of such rows
+python -m tests.benchmarks.default problems=1      only the first of each kind
 
 `sampled` are six problems of each domain with the sizes of the suite of that name and other seeds, `larger` four of the
 upper part of its line of growing problems. Seconds are processor time of building and searching up to the first plan,
-opening the model included: the less of two runs.
+opening the model included: the least of three runs.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from time import process_time
@@ -35,7 +37,8 @@ from tests.benchmarks.networks import sample
 
 SEED: Final = 7
 COUNTS: Final = {"sampled": 6, "larger": 4}
-OPTIONS: Final = SearchOptions(Limits(time_limit=20, memory_limit="4GiB"), verify="none")
+RUNS: Final = 3
+FIRST: Final = SearchOptions(Limits(time_limit=20, memory_limit="4GiB"), verify="none", shorten=False)
 WITHOUT: Final = "without learning"
 CONFIGURATIONS: Final = {
     WITHOUT: Configuration.of({"name": "interleaved", "default_heuristic": "h_ff"}),
@@ -52,44 +55,42 @@ Pair = Mapping[str, Row]
 
 def main(arguments: Sequence[str]) -> None:
     """Search what is missing, unless a table is named, and print the tables."""
-    given = {"domain": ",".join(DOMAINS), "out": "outputs/default", "table": ""}
+    given = {"domain": ",".join(DOMAINS), "out": "outputs/default", "problems": "10", "table": ""}
     given |= dict(argument.split("=", 1) for argument in arguments)
     files = [Path(given["out"], f"{domain}.csv") for domain in given["domain"].split(",")]
     for file in files if not given["table"] else []:
         if not file.exists():
-            write_rows(file, COLUMNS, measure(file.stem))
+            write_rows(file, COLUMNS, measure(file.stem, int(given["problems"])))
     rows = [row for file in ([Path(given["table"])] if given["table"] else files) for row in read_rows(file, COLUMNS)]
     for table in (describe_times(pair_up(rows)), describe_lengths(pair_up(rows))):
         Console().print(table)
 
 
-def list_problems(domain: str) -> Iterator[tuple[str, int, Task]]:
-    """The kind, number and task of each problem of a domain."""
+def list_problems(domain: str, most: int) -> Iterator[tuple[str, int, Task]]:
+    """The kind, number and task of each problem of a domain, of each kind at most so many."""
     sampled = (problem.task for problem in sample_problems(domain, "test", SEED))
     for kind, tasks in (("sampled", sampled), ("larger", sample(domain, "validation"))):
-        for number, task in enumerate(islice(tasks, COUNTS[kind])):
+        for number, task in enumerate(islice(tasks, min(COUNTS[kind], most))):
             yield kind, number, task
 
 
-def measure(domain: str) -> list[dict[str, str]]:
+def measure(domain: str, most: int) -> list[dict[str, str]]:
     """The rows of a domain; unsolved problems have no lengths."""
     rows = []
-    for kind, number, task in list_problems(domain):
-        runs = [{name: search(task, configuration) for name, configuration in CONFIGURATIONS.items()} for _ in range(2)]
-        for name in CONFIGURATIONS:
-            least = min((run[name] for run in runs), key=lambda row: float(row["cpu_seconds"]))
-            rows.append({"domain": domain, "kind": kind, "problem": str(number), "configuration": name, **least})
+    for kind, number, task in list_problems(domain, most):
+        seconds: dict[str, list[float]] = {name: [] for name in CONFIGURATIONS}
+        for _ in range(RUNS):
+            for name, configuration in CONFIGURATIONS.items():
+                start = process_time()
+                find_plan_here(task, configuration, FIRST)
+                seconds[name].append(process_time() - start)
+        for name, configuration in CONFIGURATIONS.items():
+            found = find_plan_here(task, configuration, replace(FIRST, shorten=True))
+            lengths = ("" if length is None else str(length) for length in (found.first_length, found.plan_length))
+            cells = (domain, kind, str(number), name, f"{min(seconds[name]):.4f}", str(found.expanded), *lengths)
+            last = (f"{found.costs.shortening_seconds:.4f}", found.message)
+            rows.append(dict(zip(COLUMNS, (*cells, *last), strict=True)))
     return rows
-
-
-def search(task: Task, configuration: Configuration) -> dict[str, str]:
-    """The result of one search."""
-    start = process_time()
-    found = find_plan_here(task, configuration, OPTIONS)
-    seconds = process_time() - start - found.costs.shortening_seconds
-    lengths = ("" if length is None else str(length) for length in (found.first_length, found.plan_length))
-    cells = (f"{seconds:.4f}", str(found.expanded), *lengths, f"{found.costs.shortening_seconds:.4f}", found.message)
-    return dict(zip(COLUMNS[4:], cells, strict=True))
 
 
 def pair_up(rows: Sequence[Row]) -> list[Pair]:

@@ -115,7 +115,7 @@ SOLVED = SearchResult(
     inconsistent_agents=("b",),
     history=((4, 0.75), (2, 1.5)),
     consistent_beliefs=True,
-    costs=Costs(0.0625, 2.0, 0.5, 0.25, 0.125, 3.0, 1 << 20),
+    costs=Costs(0.0625, 2.0, 0.5, 0.25, 0.03125, 0.125, 3.0, 1 << 20),
     size=TaskSize(3, 2, 1),
 )
 UNSOLVED = replace(
@@ -133,7 +133,7 @@ def test_round_trip(result: SearchResult, label: str, length: int | None) -> Non
 
 def test_a_plan_that_is_not_valid_has_no_length() -> None:
     assert replace(SOLVED, status=SearchStatus.ERROR).plan_length is None
-    assert SOLVED.costs.total_seconds == 2.9375
+    assert SOLVED.costs.total_seconds == 2.96875
 
 
 @pytest.mark.parametrize(("status", "code"), list(zip(SearchStatus, (0, 11, 12, 12, 12, 70), strict=True)), ids=str)

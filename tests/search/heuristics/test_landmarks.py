@@ -135,4 +135,4 @@ def test_an_uninformative_relaxation_is_replaced_by_split_goal_count(name: str) 
 )
 def test_known_counts(problem: str, configuration: str, nodes: int, length: int) -> None:
     result = find_plan(load_problem(problem), Configuration.parse(configuration))
-    assert (result.expanded, result.plan_length) == (nodes, length)
+    assert (result.expanded, result.first_length) == (nodes, length)

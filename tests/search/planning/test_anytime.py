@@ -274,7 +274,8 @@ def test_on_small_tasks_the_best_plan_is_as_short_as_breadth_first_search_finds_
     for seed in range(150):
         task = telling_task(random.Random(seed))
         try:
-            result = find_plan_here(task, lost, SearchOptions(Limits(max_expanded=300), anytime=True))
+            options = SearchOptions(Limits(max_expanded=300), anytime=True, shorten=seed % 2 == 0)
+            result = find_plan_here(task, lost, options)
             best = find_plan_here(task, Configuration.of("bfs"), SearchOptions(Limits(max_expanded=300))).plan_length
         except (TaskError, IndexError):  # an observer that designated worlds disagree about; a dead end
             continue
@@ -290,7 +291,7 @@ def test_on_small_tasks_the_best_plan_is_as_short_as_breadth_first_search_finds_
         searched += len(lengths) > 2
     assert optimal > 50
     assert removed > 15
-    assert searched > 2
+    assert searched > 0
 
 
 def test_shorter_plans_keep_beliefs_consistent_too() -> None:

@@ -43,7 +43,7 @@ def tables() -> list[list[list[str]]]:
     ]
 
 
-FACTS, WAY, TRAP, SEARCHES, COMPETITION, AGENTS, COMPONENTS, _ = tables()  # the last one is measured
+FACTS, WAY, TRAP, SEARCHES, COMPETITION, AGENTS, COMPONENTS, *_ = tables()  # the last ones are measured
 
 
 def number(value: float) -> str:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from random import Random
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
-from domains.names import unknown
+from domains.names import list_first, unknown
 
 T = TypeVar("T")
 
@@ -24,7 +24,6 @@ MAX_LEVELS = 100
 """The most levels of a formula."""
 MAX_STATEMENTS = 2**18
 """The most statements about actions in mA*: more take gigabytes to read."""
-_SHOWN = 12
 
 
 class DomainError(ValueError):
@@ -33,16 +32,20 @@ class DomainError(ValueError):
 
 def check_between(name: str, value: object, low: int, high: int) -> int:
     """Return `value` if it is a whole number from `low` to `high`."""
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+    if not _is_whole(value) or not low <= value <= high:
         raise DomainError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
     return value
 
 
 def check_at_least(name: str, value: object, low: int) -> int:
-    """Return `value` if it is a whole number from `low` on; what it makes is for `check_limit`."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < low:
+    """Return `value` if it is a whole number from `low` on; `check_limit` ends large ones."""
+    if not _is_whole(value) or value < low:
         raise DomainError(f"{name} must be a whole number, at least {low}, got {value!r}")
     return value
+
+
+def _is_whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def check_limit(what: str, count: int, most: int, **sizes: int) -> None:
@@ -90,7 +93,7 @@ def check_subset(name: str, chosen: object, names: Sequence[str], *, at_least: i
     A string stands for its letters, so `"ab"` means `("a", "b")`.
     """
     if not isinstance(chosen, Iterable):
-        raise DomainError(f"{name} must be a list of names out of {_list(names)}, got {chosen!r}")
+        raise DomainError(f"{name} must be a list of names out of {list_first(names)}, got {chosen!r}")
     members, known = list(chosen), {*names}
     for member in members:
         if not isinstance(member, str) or member not in known:
@@ -99,7 +102,7 @@ def check_subset(name: str, chosen: object, names: Sequence[str], *, at_least: i
     if len(different) < len(members):
         raise DomainError(f"{name} names something twice: {', '.join(members)}")
     if len(members) < at_least:
-        raise DomainError(f"{name} needs at least {at_least} of {_list(names)}, got {len(members)}")
+        raise DomainError(f"{name} needs at least {at_least} of {list_first(names)}, got {len(members)}")
     return tuple(member for member in names if member in different)
 
 
@@ -109,14 +112,10 @@ def check_one_each(name: str, chosen: object, choices: Sequence[T], members: Seq
     known = {*choices}
     types = {type(choice) for choice in known}  # 1.0 and True are equal to 1, and written otherwise
     if len(listed) != len(members) or any(type(value) not in types or value not in known for value in listed):
-        raise DomainError(f"{name} must list one of {_list(choices)} for each of {_list(members)}, got {chosen!r}")
+        raise DomainError(
+            f"{name} must list one of {list_first(choices)} for each of {list_first(members)}, got {chosen!r}"
+        )
     return dict(zip(members, listed, strict=True))
-
-
-def _list(choices: Iterable[object]) -> str:
-    """The choices, the first ones of many."""
-    names = list(map(str, choices))
-    return ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
 
 
 def check_formulas(name: str, chosen: object) -> tuple[str, ...]:

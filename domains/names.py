@@ -31,6 +31,12 @@ def find_close(name: str, known: Iterable[str]) -> list[str]:
     return [other for word in words for other, lower in zip(names, others, strict=True) if lower == word]
 
 
+def list_first(choices: Iterable[object]) -> str:
+    """The choices in one line, the first ones of many."""
+    listed = list(map(str, choices))
+    return ", ".join(listed[:_SHOWN]) + (", …" if len(listed) > _SHOWN else "")
+
+
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:
     """One line for a name that does not exist, with the closest existing ones.
 
@@ -40,8 +46,7 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
         known: the names that exist.
     """
     names = sorted(map(str, known))
-    listed = ", ".join(map(repr, names[:_SHOWN])) + (", …" if len(names) > _SHOWN else "")
-    expected = f"expected one of {listed}" if names else "there is none"
+    expected = f"expected one of {list_first(map(repr, names))}" if names else "there is none"
     text = str(name)
     given = repr(f"{text[:_MOST_CHARACTERS]}…") if len(text) > _MOST_CHARACTERS else repr(name)
     return f"unknown {kind} {given}: {did_you_mean(text, names) or expected}"

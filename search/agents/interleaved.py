@@ -28,7 +28,8 @@ _DELAY = 5.0  # work per action by which uninformed components begin earlier, as
 _COMPONENT = "a component of agent 'interleaved'"
 _OPENING = 100.0  # work per action by which components with `after` join later, as models take longer to open for more
 _SYMMETRIES = 200.0  # work per action after which symmetries are computed, which takes a fraction of it
-_TURN = 50.0  # work of a turn without successors and relaxations
+TURN = 50.0
+"""The work of a turn without successors and relaxations; see `Work`."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class Interleaved(Agent):
 
 
 def _let_join(waiting: list[_Component], searching: list[_Component], spent: float) -> None:
-    """Move the components that join after so much work from `waiting` to `searching`; all, if none searches."""
+    """Move the components that join after so much work from `waiting` to `searching`; one at once, if none searches."""
     for component in list(waiting):
         if component.after <= spent or not searching:
             component.join(min(map(_Component.estimate, searching), default=0.0))
@@ -184,7 +185,7 @@ class _Component:
             self._steps.send(min(1 + self.run.expanded // 16, most))
         except StopIteration as end:
             return read_end(self._recipe.agent, self.run, end.value)
-        self._next = _TURN + self._work.measure() - before
+        self._next = TURN + self._work.measure() - before
         if self._recipe.heuristic is not None:
             is_deferred = self._recipe.agent.defers_evaluation
             values = self.run.expanded - expanded if is_deferred else self.run.distinct - distinct

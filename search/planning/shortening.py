@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from epigym.errors import EpigymError, TaskError
 from epigym.space.space import StateSpace
-from search.agents.interleaved import Work
+from search.agents.interleaved import TURN, Work
 from search.agents.limits import Limits, memory_bytes, peak_bytes
 from search.agents.result import SearchResult, SearchStatus
 from search.planning.action_elimination import Steps, execute_plan, name_actions, remove_redundant_steps
@@ -26,7 +26,6 @@ SHARE = 0.2
 MOST_SECONDS = 1.0
 """Shortening stops after so many seconds even if work is left, and after a fifth of the time left for the search."""
 _MEMORY_SHARE = 0.9  # of the memory limit: a process that exceeds the limit is killed and its plan is lost
-_EXPANSION = 50.0  # work of an expansion without its successors, as in `search.agents.interleaved`
 _EXECUTION = 10.0  # work of executing an action without its successor
 
 Edges = dict[int, Steps]
@@ -39,7 +38,7 @@ class Allowance:
     Args:
         space: the space after the search.
         expanded: e-states that the search has expanded.
-        limits: what is left of the search's limits.
+        limits: the rest of the search's limits.
         share: the share of the search's work.
     """
 
@@ -47,14 +46,14 @@ class Allowance:
         self._work, self._budget = Work(space), limits.start()
         self._before = self._work.measure()
         self._expanded = self._executed = 0
-        self.most = share * (self._before + _EXPANSION * expanded)
+        self.most = share * (self._before + TURN * expanded)
         self.limit: SearchStatus | None = None
         """The limit that ended shortening before its work was spent."""
 
     @property
     def spent(self) -> float:
         """The work until now."""
-        return self._work.measure() - self._before + _EXPANSION * self._expanded + _EXECUTION * self._executed
+        return self._work.measure() - self._before + TURN * self._expanded + _EXECUTION * self._executed
 
     @property
     def seconds(self) -> float:
@@ -81,8 +80,8 @@ def shorten_result(found: FinishedSearch, limits: Limits, seconds: float) -> Sea
 
     Args:
         found: a result with a plan, and the space.
-        limits: of the search. Shortening takes place within what is left of them: at most `MOST_SECONDS`, at most a
-            share of the time, so that validating the plan has the rest where it is limited, and less than the memory.
+        limits: of the search. Shortening takes place within the rest of them: at most `MOST_SECONDS`, at most a share
+            of the time, so that validating the plan has the rest where it is limited, and less than the memory.
         seconds: since the start of the search.
 
     Returns:

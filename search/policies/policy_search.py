@@ -15,7 +15,7 @@ from math import inf
 import numpy as np
 
 from epigym.space.space import StateSpace
-from search.agents.interleaved import Work
+from search.agents.interleaved import TURN, Work
 from search.agents.limits import Budget
 from search.agents.result import SearchStatus
 from search.agents.run import REPORT_SECONDS, Counts, ProgressCallback
@@ -25,8 +25,8 @@ from search.policies.policy import Policy
 
 _BATCH = 16
 """The number of e-states that breadth-first search expands at a time."""
-_TURN, _TEST = 50.0, 0.5
-"""The work of a turn without outcomes and relaxations, and of a test for dead e-states per outcome; see `Work`."""
+_TEST = 0.5
+"""The work of a test for dead e-states per outcome; see `Work`."""
 _PATIENCE = 5_000.0
 """The work for which a first cyclic policy waits for a strong one."""
 
@@ -220,7 +220,7 @@ class PolicySearch:
             if next(search, True):  # it has ended
                 del spent[search]
             else:
-                spent[search] += _TURN + self._measure_work() - before
+                spent[search] += TURN + self._measure_work() - before
             has_ended = searches[-1] not in spent and not self.is_solved
             if has_ended or len(self.graph.options) >= next_test:
                 self._test()

@@ -62,7 +62,8 @@ def main(arguments: Sequence[str]) -> None:
         if not file.exists():
             write_rows(file, COLUMNS, measure(file.stem, int(given["problems"])))
     rows = [row for file in ([Path(given["table"])] if given["table"] else files) for row in read_rows(file, COLUMNS)]
-    for table in (describe_times(pair_up(rows)), describe_lengths(pair_up(rows))):
+    pairs = pair_up(rows)
+    for table in (describe_times(pairs), describe_lengths(pairs)):
         Console().print(table)
 
 
